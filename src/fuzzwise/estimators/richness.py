@@ -1,0 +1,155 @@
+"""How many species there are in all, and how many more inputs would show.
+
+These are not discovery probabilities and are kept apart from the registry of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log1p, sqrt
+
+import numpy as np
+from scipy.special import gammainc, gammaincinv
+
+from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.base import need, need_discoveries, need_incidence
+from fuzzwise.estimators.intervals import normal_quantile, poisson
+from fuzzwise.model import Estimate, Floats, Observation
+from fuzzwise.power_law import fit_growth
+
+
+@dataclass(frozen=True, slots=True)
+class Chao:
+    """Chao's lower bound on the number of species: Ŝ = S + A·f1²/(2 f2).
+
+    Without doubletons the bias-corrected form S + A·f1(f1-1)/2 applies. A = 1 is Chao1 (one input
+    shows one species, Chao 1984); A = (n-1)/n is Chao2 (one input may show many, Chao 1987).
+    S counts the species that inputs of the campaign showed, plus those only the initial corpus
+    did. The interval is log-normal for the part not seen yet (Chao 1987), so it never goes below S.
+
+    A lower bound in expectation, and for independent inputs only: a greybox campaign reaches
+    species that had no chance before, and Ŝ rises with it.
+    """
+
+    name: str = "chao2"
+
+    def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:
+        """Estimate the number of species."""
+        f1, f2, _, _ = need_incidence(observation)
+        seen = need(observation.species, "the number of species (field species)")
+        n = observation.n
+        if n == 0:
+            return Estimate(seen, None, None, None, self.name, n, "no input yet; species seen")
+        unseen, variance = self.unseen(f1, f2, n)
+        low, high = _log_normal(seen, unseen, variance, confidence)
+        return Estimate(seen + unseen, low, high, confidence, self.name, n)
+
+    def unseen(self, f1: int, f2: int, n: int) -> tuple[float, float]:
+        """The species not seen yet, f̂0, and the variance of Ŝ."""
+        a = (n - 1) / n if self.name == "chao2" else 1.0
+        if f2 > 0:
+            r = f1 / f2
+            return a * f1 * r / 2, f2 * (a * r**2 / 2 + a**2 * r**3 + a**2 * r**4 / 4)
+        missing = a * f1 * (f1 - 1) / 2
+        if f1 == 0:
+            return 0.0, 0.0
+        spread = a * f1 * (f1 - 1) / 2 + a**2 * f1 * (2 * f1 - 1) ** 2 / 4
+        return missing, max(0.0, spread - a**2 * f1**4 / (4 * (missing + f1)))
+
+
+def _log_normal(
+    seen: float, unseen: float, variance: float, confidence: float
+) -> tuple[float, float]:
+    """Interval for seen + unseen with ln(unseen) normal: seen + unseen/K … seen + unseen·K."""
+    if unseen <= 0:
+        return seen, seen + poisson(0, confidence)[1]
+    k = exp(normal_quantile(confidence) * sqrt(log1p(variance / unseen**2)))
+    return seen + unseen / k, seen + unseen * k
+
+
+@dataclass(frozen=True, slots=True)
+class ChaoReach:
+    """Species after m more inputs, if the distribution stays as it is (blackbox).
+
+    S(n+m) = S + f̂0·[1 - (1 - f1/(n·f̂0 + f1))^m] (Chao et al. 2014, with Chao2's f̂0). No interval:
+    f̂0 is a lower bound, so the error is mostly one-sided.
+    """
+
+    name: str = "chao-reach"
+
+    def __call__(self, observation: Observation, more: int, confidence: float = 0.95) -> Estimate:  # noqa: ARG002
+        """Predict the species seen after ``more`` further inputs."""
+        f1, f2, _, _ = need_incidence(observation)
+        seen = need(observation.species, "the number of species (field species)")
+        n = observation.n
+        if n == 0:
+            raise NotEstimable("needs at least one input")
+        unseen, _ = Chao().unseen(f1, f2, n)
+        if unseen <= 0:
+            return Estimate(seen, None, None, None, self.name, n)
+        chance = f1 / (n * unseen + f1)
+        grown = -unseen * np.expm1(more * log1p(-chance)) if chance < 1 else unseen
+        return Estimate(seen + float(grown), None, None, None, self.name, n)
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthReach:
+    """Discoveries after m more inputs, if the campaign's power law goes on: D·((n+m)/n)^b̂.
+
+    Counts inputs that discover something (each becomes a seed), not species. The interval is
+    predictive: the exponent's pivot 2bS ~ χ²(2D), the level's Λ ~ Γ(D+1/2), and the Poisson noise
+    of the m inputs to come.
+    """
+
+    name: str = "growth-reach"
+
+    def __call__(self, observation: Observation, more: int, confidence: float = 0.95) -> Estimate:
+        """Predict the number of discoveries after ``more`` further inputs."""
+        times = need_discoveries(observation)
+        n = observation.n
+        fit = fit_growth(times, n) if n else None
+        if fit is None:
+            raise NotEstimable("needs at least one discovery")
+        stretch = log1p(more / n)
+        found = fit.discoveries
+        # A law of more than one discovery per input is none: b is cut where Δ̂ would be 1.
+        exponent = min(fit.exponent, n / found)
+        value = found * exp(exponent * stretch)
+        tail = (1 - confidence) / 2
+        b = gammaincinv(float(found), (np.arange(64) + 0.5) / 64) / fit.log_age_sum
+        level = gammaincinv(found + 0.5, (np.arange(64) + 0.5) / 64)
+        mean = np.outer(np.expm1(np.minimum(b, n / found) * stretch), level).ravel()
+        low, high = (_mixed_poisson_quantile(mean, p) for p in (tail, 1 - tail))
+        limit = float(found + more)
+        return Estimate(
+            min(value, limit),
+            min(found + low, limit),
+            min(found + high, limit),
+            confidence,
+            self.name,
+            n,
+        )
+
+
+def _mixed_poisson_quantile(mean: Floats, p: float) -> float:
+    """The smallest count c with P(Poisson(mean) ≤ c) ≥ p, mean drawn from the given values."""
+
+    def reached(count: float) -> bool:
+        return bool(np.mean(1 - gammainc(count + 1, mean)) >= p)
+
+    return _smallest(reached)
+
+
+def _smallest(reached: Callable[[float], bool]) -> float:
+    """The smallest whole number for which a monotone condition holds, by doubling and halving."""
+    high = 1.0
+    if reached(0.0):
+        return 0.0
+    while not reached(high):
+        high *= 2
+    low = high / 2 if high > 1 else 0.0
+    while high - low > 1:
+        middle = float(np.floor((low + high) / 2))
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Set up the virtual environment given as argument, and what it needs from the system.
+set -eu
+venv=$1
+python=${PYTHON:-python3}
+
+fail() {
+    echo "setup: $1" >&2
+    exit 1
+}
+
+# Ask the system's package manager only for what is missing, and only where it can be asked.
+need_package() {
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "setup: installing $* with apt-get" >&2
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >&2
+    else
+        fail "missing: $*. Install with: sudo apt-get install $*"
+    fi
+}
+
+command -v "$python" >/dev/null || need_package python3
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "Python 3.11 or newer is needed, $("$python" -V) found. Name another: make PYTHON=python3.12 …"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv
+
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+    --constraint constraints.txt --editable '.[lab,dev]'
