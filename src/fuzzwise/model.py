@@ -79,17 +79,19 @@ class SeedCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """Everything an observer knows about a campaign after ``n`` inputs.
+    """Everything an observer knows about a campaign after ``n`` inputs and ``seconds``.
 
-    ``species``: species seen so far, those of the initial corpus included. ``f``: f1 to f4.
-    ``k``: inputs that show at least one singleton. ``discoveries``: numbers (1 … n, increasing)
-    of the inputs that showed a species for the first time. ``resets``: for each a, the singletons
-    counted since the last restart of the counts, which restart after every a added seeds.
-    ``truth``: discovery probability measured at n; ``measured``: (m, Δ(m)) at earlier points m.
+    ``last_discovery_seconds``: the time of the latest discovery. ``species``: species seen so far,
+    those of the initial corpus included. ``f``: f1 to f4. ``k``: inputs that show at least one
+    singleton. ``discoveries``: numbers (1 … n, increasing) of the inputs that showed a species for
+    the first time. ``resets``: for each a, the singletons counted since the last restart of the
+    counts, which restart after every a added seeds. ``truth``: discovery probability measured at
+    n; ``measured``: (m, Δ(m)) at earlier points m.
     """
 
     n: int
     seconds: float | None = None
+    last_discovery_seconds: float | None = None
     species: int | None = None
     f: tuple[int, int, int, int] | None = None
     k: int | None = None

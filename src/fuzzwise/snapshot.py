@@ -75,6 +75,7 @@ class _Truth(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     n: int
     seconds: float | None = None
+    last_discovery_seconds: float | None = None
     species: int | None = None
     f: tuple[int, int, int, int] | None = None
     k: int | None = None
@@ -156,6 +157,7 @@ def observation_line(observation: Observation, since: int = 0) -> str:
     line = _Line(
         n=observation.n,
         seconds=observation.seconds,
+        last_discovery_seconds=observation.last_discovery_seconds,
         species=observation.species,
         f=observation.f,
         k=observation.k,
@@ -193,6 +195,7 @@ class _Builder:
         observation = Observation(
             n=line.n,
             seconds=line.seconds,
+            last_discovery_seconds=line.last_discovery_seconds,
             species=line.species,
             f=line.f,
             k=line.k,

@@ -29,6 +29,9 @@ def _scalars(o: Observation) -> Iterator[Problem]:
         yield "n", f"is {o.n}; a number of inputs cannot be negative"
     if o.seconds is not None and not (math.isfinite(o.seconds) and o.seconds >= 0):
         yield "seconds", f"is {o.seconds}; expected a finite number of seconds, 0 or more"
+    last = o.last_discovery_seconds
+    if last is not None and not (o.seconds is not None and 0 <= last <= o.seconds):
+        yield "last_discovery_seconds", f"is {last}, outside of 0 … {o.seconds} seconds"
     if o.species is not None and o.species < 0:
         yield "species", f"is {o.species}; a number of species cannot be negative"
     for i, count in enumerate(o.f or (), start=1):
@@ -59,10 +62,7 @@ def _incidence(o: Observation) -> Iterator[Problem]:
         if o.k > o.n:
             yield "k", f"is {o.k}, more than the {o.n} inputs generated"
         if o.f is not None and o.k > o.f[0]:
-            yield (
-                "k",
-                f"is {o.k}: more inputs show a singleton than there are singletons ({o.f[0]})",
-            )
+            yield "k", f"is {o.k}: more inputs with a singleton than singletons ({o.f[0]})"
         if o.f is not None and o.f[0] > 0 and o.k == 0:
             yield "k", f"is 0, but there are {o.f[0]} singletons and some input showed each of them"
     if o.species is not None:
@@ -89,7 +89,7 @@ def _discoveries(o: Observation) -> Iterator[Problem]:
     elif o.species is not None and len(times) > o.species:
         yield (
             "discoveries",
-            f"has {len(times)} inputs that found something new, but only {o.species} species are seen",
+            f"has {len(times)} inputs, but only {o.species} species are seen in all",
         )
 
 

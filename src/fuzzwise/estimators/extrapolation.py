@@ -32,10 +32,8 @@ class Extrapolation:
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:  # noqa: ARG002
         """Estimate from the measured points that are early enough."""
         n = observation.n
-        early = [
-            (m, delta) for m, delta in observation.measured if 0 < m < n and m * self.ahead <= n
-        ]
-        usable = [(m, delta) for m, delta in early if delta > 0]
+        early = [p for p in observation.measured if 0 < p[0] < n and p[0] * self.ahead <= n]
+        usable = [p for p in early if p[1] > 0]
         law = fit(*np.array(usable, dtype=np.float64).T) if len(usable) > 1 else None
         if law is None:
             limit = "earlier" if self.ahead == 1 else f"at most n/{self.ahead}"

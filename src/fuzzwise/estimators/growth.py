@@ -55,9 +55,9 @@ class RecentGrowth:
     with the same mean and variance. Without a discovery in the window: as the recent rate.
     """
 
-    window: float = 0.75
-    least: float = -0.5
-    most: float = 1.0
+    window: float = 0.5
+    least: float = -2.0
+    most: float = 1.5
     name: str = "recent-growth"
 
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:

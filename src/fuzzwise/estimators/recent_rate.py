@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log1p
 
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.base import need_discoveries, nothing_yet, rule_of_three
@@ -11,12 +12,17 @@ from fuzzwise.model import Estimate, Observation
 
 @dataclass(frozen=True, slots=True)
 class RecentRate:
-    """Δ̂ = discoveries in (n/2, n] divided by n/2, with Garwood's exact Poisson interval.
+    """Δ̂ = discoveries in (n/2, n] divided by n/2.
 
     It counts inputs that really did discover something for this campaign, under nearly the
     present corpus, so adaptive bias has nothing to act on; and it needs no counts per seed, so
     any fuzzer's log will do. It lags: what it estimates is the mean over the window, a little
     above the present value, on the safe side.
+
+    Interval: the upper end is Garwood's exact Poisson limit for the mean over the window, and the
+    present value is below that mean. The lower end is Garwood's divided by -ln(1-w)/w for a window
+    of share w (1.39 for the half), the lag of a probability that falls as 1/n. A target that runs
+    dry faster than that can be below the lower end; nothing of that makes the upper end wrong.
 
     With no discovery in the window, the m inputs since the last one showed nothing: 1/(m+2), and
     the Rule of Three 1 - α^(1/m) as upper end, from 0.
@@ -37,4 +43,7 @@ class RecentRate:
             return rule_of_three(self.name, observation, times, confidence)
         size = n - start
         low, high = intervals.poisson(found, confidence)
-        return Estimate(found / size, low / size, min(1.0, high / size), confidence, self.name, n)
+        lag = -log1p(-self.window) / self.window
+        return Estimate(
+            found / size, low / lag / size, min(1.0, high / size), confidence, self.name, n
+        )

@@ -1,0 +1,1 @@
+"""Simulated campaigns whose truth is known exactly."""

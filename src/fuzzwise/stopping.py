@@ -1,0 +1,202 @@
+"""When to stop: rules that look at an observation and return a decision with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, log2
+from typing import Protocol
+
+from fuzzwise.errors import BadInput, NotEstimable
+from fuzzwise.estimators.base import Estimator, need_discoveries
+from fuzzwise.estimators.registry import DEFAULT, find
+from fuzzwise.model import Estimate, Observation
+
+FIRST_LOOK = 100
+"""The data points of a campaign are at 100, 200, 400, … inputs (RR section 4.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether to stop, why (a word for programs, a sentence for people), and on what grounds."""
+
+    stop: bool
+    reason: str
+    detail: str
+    n: int
+    estimate: Estimate | None = None
+
+
+class StopRule(Protocol):
+    """Looks at an observation; ``since`` is the n of the observation it was shown before."""
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:
+        """Decide."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRisk:
+    """Stop when the upper end of the interval of Δ̂ is below the accepted risk.
+
+    Looking often at an interval inflates its error, so the rule looks once per doubling of the
+    inputs, from ``first_look`` on, and spends α/(j(j+1)) of the error α = 1 - confidence at the
+    j-th look; these add up to α. So the chance that it ever stops a campaign whose Δ is above the
+    accepted risk is at most α, as far as the estimator's interval keeps its promise.
+    """
+
+    risk: float
+    confidence: float = 0.95
+    estimator: str = DEFAULT
+    first_look: int = FIRST_LOOK
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a probability."""
+        if not 0 < self.risk < 1:
+            raise BadInput(f"The accepted risk must be between 0 and 1, not {self.risk}.")
+        if not 0 < self.confidence < 1:
+            raise BadInput(f"The confidence must be between 0 and 1, not {self.confidence}.")
+
+    def look(self, n: int) -> int:
+        """The number of the latest look at or before n inputs; 0 before the first."""
+        return floor(log2(n / self.first_look)) + 1 if n >= self.first_look else 0
+
+    def confidence_at(self, look: int) -> float:
+        """The confidence of the interval at that look."""
+        return 1 - (1 - self.confidence) / (look * (look + 1))
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:
+        """Decide, if a doubling point lies between ``since`` and the present n."""
+        n = observation.n
+        look = self.look(n)
+        if look == 0 or look == self.look(since):
+            due = self.first_look * 2**look
+            return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
+        estimator: Estimator = find(self.estimator)
+        estimate = estimator(observation, self.confidence_at(look))
+        if estimate.high is None:
+            raise BadInput(
+                f"The estimator {self.estimator!r} has no interval, so it cannot decide when to "
+                f"stop. Choose one that has, for example {DEFAULT!r}."
+            )
+        bound = f"{estimate.high:.2g}"
+        if estimate.high < self.risk:
+            return Decision(
+                True,
+                "accepted-risk",
+                f"With {self.confidence:.0%} confidence the probability that the next input shows "
+                f"anything new is below the accepted risk {self.risk:g}: after {n:,} inputs it is "
+                f"at most {bound} (estimate {estimate.value:.2g}, {estimate.method}).",
+                n,
+                estimate,
+            )
+        return Decision(
+            False,
+            "accepted-risk",
+            f"The discovery probability may be {bound}, not below the accepted {self.risk:g}.",
+            n,
+            estimate,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InputBudget:
+    """Stop after that many inputs."""
+
+    inputs: int
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:  # noqa: ARG002
+        """Decide."""
+        n = observation.n
+        return Decision(
+            n >= self.inputs, "input-budget", f"{n:,} of {self.inputs:,} inputs are used.", n
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBudget:
+    """Stop after that many seconds."""
+
+    seconds: float
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:  # noqa: ARG002
+        """Decide; without a clock it cannot, and says so."""
+        if observation.seconds is None:
+            raise NotEstimable("A time budget needs the time of the observation (field seconds).")
+        used = observation.seconds
+        return Decision(
+            used >= self.seconds,
+            "time-budget",
+            f"{used:,.0f} of {self.seconds:,.0f} seconds are used.",
+            observation.n,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NoDiscovery:
+    """Stop when nothing new was found for that many inputs, or for that many seconds."""
+
+    inputs: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Exactly one of the two is to be given."""
+        if (self.inputs is None) == (self.seconds is None):
+            raise BadInput("A rule for no discovery needs a number of inputs or of seconds.")
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:  # noqa: ARG002
+        """Decide."""
+        times = need_discoveries(observation)
+        n = observation.n
+        if self.inputs is not None:
+            quiet = n - int(times[-1]) if len(times) else n
+            detail = f"Nothing new in the last {quiet:,} inputs (limit {self.inputs:,})."
+            return Decision(quiet >= self.inputs, "no-discovery", detail, n)
+        last = observation.last_discovery_seconds if len(times) else 0.0
+        if observation.seconds is None or last is None or self.seconds is None:
+            raise NotEstimable(
+                "No discovery for some time needs the times of the observation and of its latest "
+                "discovery (fields seconds and last_discovery_seconds)."
+            )
+        silent = observation.seconds - last
+        detail = f"Nothing new in the last {silent:,.0f} seconds (limit {self.seconds:,.0f})."
+        return Decision(silent >= self.seconds, "no-discovery", detail, n)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Stop as soon as one of the rules does; its decision is the reason."""
+
+    rules: tuple[StopRule, ...]
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:
+        """Decide."""
+        decisions = [rule(observation, since) for rule in self.rules]
+        for decision in decisions:
+            if decision.stop:
+                return decision
+        return _joined(False, decisions, observation.n)
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Stop only when all of the rules do."""
+
+    rules: tuple[StopRule, ...]
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:
+        """Decide; without any rule there is no reason to stop."""
+        decisions = [rule(observation, since) for rule in self.rules]
+        stop = bool(decisions) and all(d.stop for d in decisions)
+        return _joined(stop, decisions, observation.n)
+
+
+def _joined(stop: bool, decisions: list[Decision], n: int) -> Decision:
+    deciding = [d for d in decisions if d.stop == stop]
+    estimate = next((d.estimate for d in deciding if d.estimate is not None), None)
+    return Decision(
+        stop,
+        "+".join(d.reason for d in deciding) or "none",
+        " ".join(d.detail for d in deciding) or "No rule was given.",
+        n,
+        estimate,
+    )
