@@ -31,11 +31,12 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Campaign:
-    """The observations of one campaign, oldest first."""
+    """The observations of one campaign, oldest first; campaigns of one subject are comparable."""
 
     name: str
-    species_kind: str = "feature"
     observations: tuple[Observation, ...] = ()
+    subject: str = ""
+    species_kind: str = "feature"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     format: str
     version: int
     campaign: str = ""
+    subject: str = ""
     species_kind: str = "feature"
 
 
@@ -136,17 +138,17 @@ def write(path: Path, campaigns: Iterable[Campaign]) -> None:
 
 def dump(campaign: Campaign) -> Iterator[str]:
     """The lines of a campaign, without line ends."""
-    yield header_line(campaign.name, campaign.species_kind)
+    yield header_line(campaign)
     written = 0
     for observation in campaign.observations:
         yield observation_line(observation, since=written)
         written = observation.n
 
 
-def header_line(name: str, species_kind: str = "feature") -> str:
+def header_line(campaign: Campaign) -> str:
     """The line that opens a campaign."""
-    header = {"format": FORMAT, "version": VERSION, "campaign": name, "species_kind": species_kind}
-    return json.dumps(header)
+    header = _Header(FORMAT, VERSION, campaign.name, campaign.subject, campaign.species_kind)
+    return msgspec.json.encode(header).decode()
 
 
 def observation_line(observation: Observation, since: int = 0) -> str:
@@ -189,7 +191,10 @@ class _Builder:
     count: int | None = None
 
     def campaign(self) -> Campaign:
-        return Campaign(self.header.campaign, self.header.species_kind, tuple(self.observations))
+        header = self.header
+        return Campaign(
+            header.campaign, tuple(self.observations), header.subject, header.species_kind
+        )
 
     def add(self, line: _Line) -> None:
         observation = Observation(

@@ -51,38 +51,38 @@ def _chance(s, j, scale, template, tent, matrix):
     """Probability of species j under the local distribution of a seed of species s."""
     if matrix.shape[0]:
         return matrix[s, j]
-    return (template[j] + tent[abs(j - s)]) * scale
+    return (template[j] + tent[len(template) - 1 - s + j]) * scale
 
 
-@njit(cache=True, fastmath={"reassoc"})
-def _add_seed(s, weight, scale, urn, seen, p, unseen):
-    """Add a seed's local distribution to the running sum; the mass of the unseen species then.
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _add_seed(s, weight, scale, urn, first, is_open, unseen):
+    """Add a seed's local distribution to the weights of the unseen species; their sum then.
 
     The unseen are summed directly: 1 minus the seen would lose all digits late in a campaign.
+    Species before ``first`` are all seen.
     """
     template, tent, matrix = urn
-    if matrix.shape[0]:
-        for j in range(len(p)):
-            p[j] += weight * matrix[s, j]
-    else:
-        w = weight * scale
-        for j in range(s):
-            p[j] += w * (template[j] + tent[s - j])
-        for j in range(s, len(p)):
-            p[j] += w * (template[j] + tent[j - s])
+    size = len(unseen)
     total = 0.0
-    for j in range(len(p)):
-        unseen[j] = p[j] * (1 - seen[j])
+    if matrix.shape[0]:
+        for j in range(first, size):
+            unseen[j] = (unseen[j] + weight * matrix[s, j]) * is_open[j]
+            total += unseen[j]
+        return total
+    w = weight * scale
+    around = tent[size - 1 - s :]  # around[j] belongs to the distance from s to j
+    for j in range(first, size):
+        unseen[j] = (unseen[j] + w * (template[j] + around[j])) * is_open[j]
         total += unseen[j]
     return total
 
 
 @njit(cache=True)
-def _pick(rng, weights, total):
-    """An index drawn in proportion to its weight."""
+def _pick(rng, weights, total, first):
+    """An index from ``first`` on, drawn in proportion to its weight."""
     x = rng.random() * total
-    last = 0
-    for i in range(len(weights)):
+    last = first
+    for i in range(first, len(weights)):
         if weights[i] > 0.0:
             x -= weights[i]
             last = i
@@ -148,9 +148,9 @@ def _stretch(rng, inputs, urn, weights, seeds, scale, mass, seen, seed_n, local,
 def run(rng, urn, scales, weights, initial, adaptive, points, target, full, windows):
     """Run one campaign up to the last of ``points`` and record it; see ``Trace``.
 
-    ``urn`` is (template, tent, matrix of local distributions or an empty one). ``weights[i]`` is
-    the scheduling weight of the i-th seed. Without ``full`` only the truth is recorded, which
-    costs one pass over the species a discovery, whatever the number of inputs.
+    ``urn`` is (template, tent by signed distance, matrix of local distributions or an empty one).
+    ``weights[i]`` is the scheduling weight of the i-th seed. Without ``full`` only the truth is
+    recorded, which costs one pass over the species a discovery, whatever the number of inputs.
     """
     template, tent, matrix = urn
     size = len(template)
@@ -159,12 +159,13 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
     room = size if full else 0
     limit = size if adaptive else len(initial)
 
-    seen = np.zeros(size)  # 1 or 0, as a factor
+    is_open = np.ones(size)  # 1 for species not seen yet, 0 for the others
+    first = 0  # the first of them
     order = np.zeros(size, np.int64)  # species in order of discovery; grown with `known`
     known = 0
-    p = np.zeros(size)  # weighted sum of the local distributions
-    unseen = np.zeros(size)  # the same, 0 for what is seen
+    unseen = np.zeros(size)  # weighted sum of the local distributions, 0 for what is seen
     open_mass = 0.0
+    target_mass = 0.0
     seeds = np.zeros(limit, np.int64)  # the species each seed was kept for
     scale = np.zeros(limit)
     corpus = 0
@@ -192,16 +193,18 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
     at_g = np.zeros((n_points if full else 0, columns), np.int64)
 
     for s in initial:
-        seen[s] = 1.0
+        is_open[s] = 0.0
         order[known] = s
         known += 1
     for s in initial:
         seeds[corpus] = s
         scale[corpus] = scales[s]
-        open_mass = _add_seed(s, weights[corpus], scales[s], urn, seen, p, unseen)
+        open_mass = _add_seed(s, weights[corpus], scales[s], urn, first, is_open, unseen)
         if full:
             for i in range(known):
                 mass[corpus] += _chance(s, order[i], scales[s], template, tent, matrix)
+        chance = _chance(s, target, scales[s], template, tent, matrix)
+        target_mass += weights[corpus] * chance
         weight_sum += weights[corpus]
         corpus += 1
 
@@ -240,7 +243,7 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
                         at_g[point, t] += c >= 1 and total[j] == 1
             n = points[point]
             at_delta[point] = delta
-            at_target[point] = p[target] / weight_sum
+            at_target[point] = target_mass / weight_sum
             at_species[point] = known
             at_corpus[point] = corpus
             point += 1
@@ -253,7 +256,7 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
                 order[:known], seed_n, local, total, recent,
             )  # fmt: skip
         n = next_discovery
-        s = _pick(rng, unseen, open_mass)
+        s = _pick(rng, unseen, open_mass, first)
         discoveries[n_found] = n
         found[n_found] = s
         n_found += 1
@@ -263,16 +266,18 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
                 chance = _chance(seeds[t], s, scale[t], template, tent, matrix)
                 by_seed[t] = weights[t] * chance
                 mass[t] += chance
-            parent = _pick(rng, by_seed, by_seed.sum())
+            parent = _pick(rng, by_seed, by_seed.sum(), 0)
             seed_n[parent] += 1
             _count(s, parent, local, total, recent)
-        seen[s] = 1.0
+        is_open[s] = 0.0
+        while first < size and is_open[first] == 0.0:
+            first += 1
         order[known] = s
         known += 1
         if adaptive:
             seeds[corpus] = s
             scale[corpus] = scales[s]
-            open_mass = _add_seed(s, weights[corpus], scales[s], urn, seen, p, unseen)
+            open_mass = _add_seed(s, weights[corpus], scales[s], urn, first, is_open, unseen)
             if full:
                 for i in range(known):
                     mass[corpus] += _chance(s, order[i], scales[s], template, tent, matrix)
@@ -280,6 +285,8 @@ def run(rng, urn, scales, weights, initial, adaptive, points, target, full, wind
                 for k in range(len(windows)):
                     if added % windows[k] == 0:
                         recent[k, :] = 0
+            chance = _chance(s, target, scales[s], template, tent, matrix)
+            target_mass += weights[corpus] * chance
             weight_sum += weights[corpus]
             corpus += 1
         else:

@@ -210,12 +210,13 @@ def simulate(
         raise need_extra("The urn simulation", "numba", "lab") from error
     streams = np.random.SeedSequence([seed, MODES.index(mode)]).spawn(campaigns)
     matrix = np.zeros((0, 0)) if urn.local is None else np.ascontiguousarray(urn.local)
+    tent = np.concatenate([urn.tent[:0:-1], urn.tent])
     initial = np.array(urn.initial, dtype=np.int64) - 1
     runs = []
     for stream in streams:
         raw = kernel.run(
             np.random.default_rng(stream),
-            (urn.template, urn.tent, matrix),
+            (urn.template, tent, matrix),
             urn.scales,
             urn.weights,
             initial,

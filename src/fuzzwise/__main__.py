@@ -1,0 +1,7 @@
+"""``python -m fuzzwise``."""
+
+import sys
+
+from fuzzwise.cli import main
+
+sys.exit(main())

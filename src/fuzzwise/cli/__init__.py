@@ -1,0 +1,92 @@
+"""The command line: one module a command, loaded only when that command is called.
+
+The list of commands is printed without importing any of them, nor click, so that ``--help`` and
+a mistyped command answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from fuzzwise import __version__
+from fuzzwise.errors import FuzzwiseError
+
+COMMANDS = {
+    "estimate": "the residual risk of a campaign from its snapshot file",
+    "simulate": "urn campaigns, with and without feedback, and their exact truth",
+    "evaluate": "estimators against ground truth: ours, simulated or published",
+}
+"""Name and summary; the command itself is ``command`` in the module of that name."""
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        _say(_overview())
+        return 0 if words else BAD_USAGE
+    if words[0] in ("-V", "--version"):
+        _say(f"fuzzwise {__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        return _unknown(words[0])
+    return _run(words[0], words[1:])
+
+
+def _run(name: str, words: list[str]) -> int:
+    from importlib import import_module
+
+    import click
+
+    command: click.Command = import_module(f"fuzzwise.cli.{name}").command
+    try:
+        command.main(words, prog_name=f"fuzzwise {name}", standalone_mode=False)
+    except click.exceptions.Exit as request:
+        return request.exit_code
+    except click.ClickException as error:
+        error.show()
+        return BAD_USAGE
+    except FuzzwiseError as error:
+        print(f"fuzzwise {name}: {error}", file=sys.stderr)  # noqa: T201
+        return BAD_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        print("Interrupted.", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); keep Python from complaining at exit.
+        sys.stdout = None
+    return 0
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Usage: fuzzwise COMMAND …",
+            "",
+            "Where to fuzz next, and when to stop.",
+            "",
+            "Commands:",
+            *lines,
+            "",
+            "fuzzwise COMMAND --help explains a command; fuzzwise --version prints the version.",
+        ]
+    )
+
+
+def _unknown(word: str) -> int:
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else "See fuzzwise --help."
+    print(f"fuzzwise: there is no command {word!r}. {hint}", file=sys.stderr)  # noqa: T201
+    return BAD_USAGE
+
+
+def _say(text: str) -> None:
+    print(text)  # noqa: T201

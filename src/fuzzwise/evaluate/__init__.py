@@ -1,0 +1,1 @@
+"""Estimators against ground truth: bias, variance, coverage, under-estimates."""
