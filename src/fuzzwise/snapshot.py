@@ -48,7 +48,7 @@ class Log:
 
 
 class _Kind(msgspec.Struct):
-    format: msgspec.Raw | None = None
+    format: object = None
 
 
 class _Header(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -56,9 +56,6 @@ def _run(name: str, words: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         print("Interrupted.", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); keep Python from complaining at exit.
-        sys.stdout = None
     return 0
 
 

@@ -61,10 +61,11 @@ def rule_of_three(name: str, observation: Observation, times: Ints, confidence: 
     the interval [0, 1 - α^(1/m)].
     """
     quiet = observation.n - int(times[-1]) if len(times) else observation.n
+    value = 1 / (quiet + 2)
     return Estimate(
-        1 / (quiet + 2),
+        value,
         0.0,
-        intervals.never_seen(quiet, confidence),
+        max(value, intervals.never_seen(quiet, confidence)),
         confidence,
         name,
         observation.n,

@@ -17,9 +17,10 @@ class GoodTuring:
     Unbiased where inputs are independent and identically distributed (blackbox). A greybox
     campaign re-finds old species with every new seed, so it reads far too low there.
 
-    The interval is of the score type: it solves (f1 - nΔ)² = z²(nΔ + 2 f2) for nΔ, with the
-    variance taken at the unknown Δ instead of at f1/n. So it has a width where f1 is 0, and covers
-    where the common f1 ± z·√(f1(1 - f1/n) + 2 f2) does not. Blackbox campaigns only.
+    The interval is of the score type: it solves (f1 - nΔ)² = z²(nΔ + 2(f2 + 1)) for nΔ, with the
+    variance taken at the unknown Δ instead of at f1/n, and one doubleton more than seen, since a
+    small f2 is itself uncertain. So it has a width where f1 is 0, and covers where the common
+    f1 ± z·√(f1(1 - f1/n) + 2 f2) does not. Blackbox campaigns only.
     """
 
     name: str = "good-turing"
@@ -35,8 +36,8 @@ class GoodTuring:
 
 
 def score_interval(once: int, twice: int, confidence: float) -> tuple[float, float]:
-    """nΔ ∈ f1 + z²/2 ± z·√(f1 + 2 f2 + z²/4), cut at 0."""
+    """nΔ ∈ f1 + z²/2 ± z·√(f1 + 2(f2 + 1) + z²/4), cut at 0."""
     z = normal_quantile(confidence)
     middle = once + z * z / 2
-    half = z * sqrt(once + 2 * twice + z * z / 4)
+    half = z * sqrt(once + 2 * (twice + 1) + z * z / 4)
     return max(0.0, middle - half), middle + half

@@ -80,8 +80,9 @@ class RecentGrowth:
         square = (found + 0.5) * (found + 1.5) * float((per_exposure / exposure).sum())
         shape = mean * mean / (square - mean * mean)
         low, high = intervals.gamma(shape, shape / mean, confidence)
-        value = found / (found + 0.5) * mean / n
-        return Estimate(min(1.0, value), low / n, min(1.0, high / n), confidence, self.name, n)
+        value = min(1.0, found / (found + 0.5) * mean / n)
+        high = min(1.0, max(value, high / n))
+        return Estimate(value, min(value, low / n), high, confidence, self.name, n)
 
 
 @lru_cache(maxsize=16)

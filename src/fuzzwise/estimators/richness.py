@@ -14,7 +14,7 @@ from scipy.special import gammainc, gammaincinv
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.base import need, need_discoveries, need_incidence
-from fuzzwise.estimators.intervals import normal_quantile, poisson
+from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.model import Estimate, Floats, Observation
 from fuzzwise.power_law import fit_growth
 
@@ -26,7 +26,8 @@ class Chao:
     Without doubletons the bias-corrected form S + A·f1(f1-1)/2 applies. A = 1 is Chao1 (one input
     shows one species, Chao 1984); A = (n-1)/n is Chao2 (one input may show many, Chao 1987).
     S counts the species that inputs of the campaign showed, plus those only the initial corpus
-    did. The interval is log-normal for the part not seen yet (Chao 1987), so it never goes below S.
+    did. The interval is log-normal for the part not seen yet, S + f̂0/K … S + f̂0·K (Chao 1987), so
+    it never goes below S. It covers where species are about equally likely; otherwise Ŝ is too low.
 
     A lower bound in expectation, and for independent inputs only: a greybox campaign reaches
     species that had no chance before, and Ŝ rises with it.
@@ -41,31 +42,26 @@ class Chao:
         n = observation.n
         if n == 0:
             return Estimate(seen, None, None, None, self.name, n, "no input yet; species seen")
-        unseen, variance = self.unseen(f1, f2, n)
-        low, high = _log_normal(seen, unseen, variance, confidence)
-        return Estimate(seen + unseen, low, high, confidence, self.name, n)
+        unseen, variance = self.unseen(seen, f1, f2, n)
+        if unseen <= 0:
+            note = "at most one species was shown once, so nothing points to unseen ones"
+            return Estimate(seen, None, None, None, self.name, n, note)
+        k = exp(normal_quantile(confidence) * sqrt(log1p(variance / unseen**2)))
+        return Estimate(
+            seen + unseen, seen + unseen / k, seen + unseen * k, confidence, self.name, n
+        )
 
-    def unseen(self, f1: int, f2: int, n: int) -> tuple[float, float]:
+    def unseen(self, seen: int, f1: int, f2: int, n: int) -> tuple[float, float]:
         """The species not seen yet, f̂0, and the variance of Ŝ."""
         a = (n - 1) / n if self.name == "chao2" else 1.0
         if f2 > 0:
             r = f1 / f2
             return a * f1 * r / 2, f2 * (a * r**2 / 2 + a**2 * r**3 + a**2 * r**4 / 4)
         missing = a * f1 * (f1 - 1) / 2
-        if f1 == 0:
+        if missing == 0:
             return 0.0, 0.0
-        spread = a * f1 * (f1 - 1) / 2 + a**2 * f1 * (2 * f1 - 1) ** 2 / 4
-        return missing, max(0.0, spread - a**2 * f1**4 / (4 * (missing + f1)))
-
-
-def _log_normal(
-    seen: float, unseen: float, variance: float, confidence: float
-) -> tuple[float, float]:
-    """Interval for seen + unseen with ln(unseen) normal: seen + unseen/K … seen + unseen·K."""
-    if unseen <= 0:
-        return seen, seen + poisson(0, confidence)[1]
-    k = exp(normal_quantile(confidence) * sqrt(log1p(variance / unseen**2)))
-    return seen + unseen / k, seen + unseen * k
+        spread = missing + a**2 * f1 * (2 * f1 - 1) ** 2 / 4
+        return missing, max(0.0, spread - a**2 * f1**4 / (4 * (seen + missing)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,7 @@ class ChaoReach:
         n = observation.n
         if n == 0:
             raise NotEstimable("needs at least one input")
-        unseen, _ = Chao().unseen(f1, f2, n)
+        unseen, _ = Chao().unseen(seen, f1, f2, n)
         if unseen <= 0:
             return Estimate(seen, None, None, None, self.name, n)
         chance = f1 / (n * unseen + f1)
@@ -111,21 +107,21 @@ class GrowthReach:
         fit = fit_growth(times, n) if n else None
         if fit is None:
             raise NotEstimable("needs at least one discovery")
-        stretch = log1p(more / n)
         found = fit.discoveries
-        # A law of more than one discovery per input is none: b is cut where Δ̂ would be 1.
-        exponent = min(fit.exponent, n / found)
-        value = found * exp(exponent * stretch)
+        middles = (np.arange(64) + 0.5) / 64
+        b = gammaincinv(float(found), middles) / fit.log_age_sum
+        level = gammaincinv(found + 0.5, middles)
         tail = (1 - confidence) / 2
-        b = gammaincinv(float(found), (np.arange(64) + 0.5) / 64) / fit.log_age_sum
-        level = gammaincinv(found + 0.5, (np.arange(64) + 0.5) / 64)
-        mean = np.outer(np.expm1(np.minimum(b, n / found) * stretch), level).ravel()
-        low, high = (_mixed_poisson_quantile(mean, p) for p in (tail, 1 - tail))
-        limit = float(found + more)
+        # Each input to come discovers at most once, whatever a steep law says.
+        with np.errstate(over="ignore"):
+            growth = np.expm1(np.append(b, fit.exponent) * log1p(more / n))
+            to_come = np.minimum(np.outer(growth[:-1], level).ravel(), more)
+            value = float(np.minimum(found * growth[-1], more))
+        low, high = (min(_mixed_poisson_quantile(to_come, p), more) for p in (tail, 1 - tail))
         return Estimate(
-            min(value, limit),
-            min(found + low, limit),
-            min(found + high, limit),
+            found + value,
+            found + min(low, value),
+            found + max(high, value),
             confidence,
             self.name,
             n,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 from pathlib import Path
@@ -50,5 +51,6 @@ def save(chart: Any, path: Path) -> None:
         partial.write_bytes(data)
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
         raise BadInput(f"{path}: the chart cannot be written ({error.strerror}).") from error

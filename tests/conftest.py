@@ -1,0 +1,22 @@
+"""Settings and data that several test files share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "fuzzwise", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("fuzzwise")
+
+
+@pytest.fixture(scope="session")
+def published_table() -> Path:
+    """The authors' published measurements, where they are available."""
+    path = Path(__file__).parents[2] / "shared" / "data" / "fse21_fuzzingdata.csv"
+    if not path.exists():
+        pytest.skip("the authors' published measurements are not part of this repository")
+    return path

@@ -1,0 +1,181 @@
+"""Stop rules: each decides by its own reason, and the risk rule keeps its promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fuzzwise.errors import BadInput, NotEstimable
+from fuzzwise.forecast import as_seconds, inputs_left
+from fuzzwise.model import Observation
+from fuzzwise.simulate.urn import Urn, simulate
+from fuzzwise.stopping import (
+    AcceptedRisk,
+    AllOf,
+    AnyOf,
+    InputBudget,
+    NoDiscovery,
+    TimeBudget,
+)
+from observations import ints
+
+QUIET = Observation(n=10**6, seconds=60.0, last_discovery_seconds=2.0, discoveries=ints([1, 9]))
+
+
+def test_looks_only_when_the_inputs_have_doubled():
+    rule = AcceptedRisk(0.5)
+    assert rule(replace(QUIET, n=99), since=0).detail == "Next look at 100 inputs."
+    assert rule(replace(QUIET, n=150), since=100).estimate is None
+    assert rule(replace(QUIET, n=200), since=100).estimate is not None
+    assert rule(replace(QUIET, n=1000), since=100).estimate is not None
+
+
+def test_error_budget_of_all_looks_adds_up():
+    rule = AcceptedRisk(0.1, confidence=0.9)
+    spent = sum(1 - rule.confidence_at(j) for j in range(1, 10_000))
+    assert spent == pytest.approx(0.1, rel=1e-3)
+    assert spent <= 0.1
+
+
+def test_stops_below_the_accepted_risk_and_says_why():
+    decision = AcceptedRisk(1e-4)(QUIET)
+    assert decision.stop
+    assert decision.reason == "accepted-risk"
+    assert decision.estimate.high < 1e-4
+    assert "95% confidence" in decision.detail
+    assert "1,000,000 inputs" in decision.detail
+    assert "below the accepted risk 0.0001" in decision.detail
+
+
+def test_goes_on_above_the_accepted_risk():
+    decision = AcceptedRisk(1e-6)(QUIET)
+    assert not decision.stop
+    assert decision.estimate.high > 1e-6
+
+
+def test_an_estimator_without_interval_cannot_stop():
+    with pytest.raises(BadInput, match="has no interval"):
+        AcceptedRisk(0.1, estimator="laplace")(QUIET)
+
+
+@pytest.mark.parametrize("risk", [0.0, 1.0, -1.0, 2.0])
+def test_accepted_risk_is_a_probability(risk):
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        AcceptedRisk(risk)
+
+
+@pytest.mark.parametrize("mode", ["greybox", "blackbox"])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_wrong_stops_are_rarer_than_promised_under_repeated_looks(mode, confidence):
+    """1000 campaigns, looked at at every doubling: stops while Δ > R are at most 1 - confidence."""
+    points = np.array([100 * 2**j for j in range(14)])
+    accepted = 3e-3
+    rule = AcceptedRisk(accepted, confidence)
+    wrong = stopped = 0
+    for run in simulate(Urn(), mode, points, 1000, seed=21):
+        since = 0
+        for o in run.observations():
+            decision = rule(o, since)
+            since = o.n
+            if decision.stop:
+                stopped += 1
+                wrong += o.truth.probability > accepted
+                break
+    assert stopped > 900
+    assert wrong / 1000 <= 1 - confidence
+
+
+def test_looking_at_every_input_does_not_add_looks():
+    """Shown every observation, the rule still decides at the doubling points only."""
+    points = np.unique(np.round(100 * 1.05 ** np.arange(140))).astype(np.int64)
+    rule = AcceptedRisk(3e-3, 0.8)
+    wrong = 0
+    for run in simulate(Urn(), "greybox", points, 300, seed=22, full=False):
+        since = looks = 0
+        for o in run.observations():
+            decision = rule(o, since)
+            looks += decision.estimate is not None
+            since = o.n
+            if decision.stop:
+                wrong += o.truth.probability > 3e-3
+                break
+        assert looks <= rule.look(since)
+    assert wrong / 300 <= 0.2
+
+
+def test_budgets():
+    assert InputBudget(10**6)(QUIET).stop
+    assert not InputBudget(10**6 + 1)(QUIET).stop
+    assert TimeBudget(60)(QUIET).stop
+    assert not TimeBudget(61)(QUIET).stop
+    assert TimeBudget(60)(QUIET).detail == "60 of 60 seconds are used."
+    with pytest.raises(NotEstimable, match="field seconds"):
+        TimeBudget(60)(replace(QUIET, seconds=None))
+
+
+def test_no_discovery_for_inputs_or_seconds():
+    assert NoDiscovery(inputs=999_991)(QUIET).stop
+    assert not NoDiscovery(inputs=999_992)(QUIET).stop
+    assert NoDiscovery(seconds=58)(QUIET).stop
+    assert not NoDiscovery(seconds=58.5)(QUIET).stop
+    never = replace(QUIET, discoveries=ints([]), last_discovery_seconds=None)
+    assert NoDiscovery(seconds=60)(never).stop
+    with pytest.raises(NotEstimable, match="last_discovery_seconds"):
+        NoDiscovery(seconds=5)(replace(QUIET, last_discovery_seconds=None))
+    with pytest.raises(BadInput):
+        NoDiscovery()
+    with pytest.raises(BadInput):
+        NoDiscovery(inputs=1, seconds=1.0)
+
+
+def test_any_of_stops_with_the_reason_of_the_first_rule_that_does():
+    decision = AnyOf((TimeBudget(100), InputBudget(5), NoDiscovery(inputs=3)))(QUIET)
+    assert decision.stop
+    assert decision.reason == "input-budget"
+    waiting = AnyOf((TimeBudget(100), InputBudget(10**9)))(QUIET)
+    assert not waiting.stop
+    assert waiting.reason == "time-budget+input-budget"
+
+
+def test_all_of_needs_every_rule():
+    assert AllOf((TimeBudget(10), InputBudget(5)))(QUIET).reason == "time-budget+input-budget"
+    held = AllOf((TimeBudget(100), InputBudget(5)))(QUIET)
+    assert not held.stop
+    assert held.reason == "time-budget"
+    assert not AllOf(())(QUIET).stop
+    assert not AnyOf(())(QUIET).stop
+
+
+def test_rules_combine_with_each_other():
+    rule = AllOf((AnyOf((InputBudget(5), TimeBudget(1000))), AcceptedRisk(1e-4)))
+    decision = rule(QUIET)
+    assert decision.stop
+    assert decision.estimate is not None
+
+
+def test_nothing_is_left_once_the_risk_is_accepted():
+    assert inputs_left(QUIET, 0.5).value == 0
+    assert inputs_left(QUIET, 0.5).high == 0
+
+
+def test_inputs_left_without_any_discovery_follow_the_rule_of_three():
+    o = Observation(n=1000, discoveries=ints([]))
+    left = inputs_left(o, 1e-4)
+    assert left.value == pytest.approx(1000 * (1 / 1002 / 1e-4 - 1))
+    assert left.low <= left.value <= left.high
+
+
+def test_seconds_left_at_the_present_speed():
+    o = replace(QUIET, n=1000, seconds=2.0, discoveries=ints([1, 10, 700]))
+    left = inputs_left(o, 1e-5)
+    seconds = as_seconds(left, o)
+    assert seconds.value == pytest.approx(left.value * 0.002)
+    assert seconds.high == pytest.approx(left.high * 0.002)
+    assert as_seconds(left, replace(o, seconds=None)) is None
+
+
+def test_no_forecast_before_the_first_input():
+    with pytest.raises(NotEstimable):
+        inputs_left(Observation(n=0, discoveries=ints([])), 0.1)
