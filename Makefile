@@ -15,17 +15,20 @@ lint: $(READY)
 	$(BIN)/mypy
 
 demo: $(READY)
-	$(BIN)/fuzzwise simulate --campaigns 30 --seed 1 --chart demo-out/urn.html
-	$(BIN)/fuzzwise simulate --campaigns 30 --seed 1 --chart demo-out/urn.png --quiet
+	@echo "== Fuzzing campaigns with and without feedback, simulated with known truth =="
+	$(BIN)/fuzzwise simulate --seed 1 --chart demo-out/urn.html --chart demo-out/urn.png
 	@echo
-	@echo "Charts: demo-out/urn.html (open it in a browser) and demo-out/urn.png"
+	@echo "== What an observer of one of them can say, and whether it may stop =="
+	@$(BIN)/fuzzwise simulate --campaigns 1 --inputs 5000 --snapshots demo-out/one.jsonl > /dev/null
+	$(BIN)/fuzzwise estimate demo-out/one.jsonl --accept-risk 1e-4
+	@echo "Open demo-out/urn.html in a browser for the charts."
 
 # The study in docs/: every figure and table of it, from one seed.
 study: $(READY)
 	$(BIN)/python benchmarks/urn_study.py --out docs
 
 bench: $(READY)
-	$(BIN)/pytest benchmarks --benchmark-only
+	$(BIN)/python benchmarks/speed.py
 
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)

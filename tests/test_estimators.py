@@ -143,7 +143,7 @@ def test_recent_growth_follows_a_power_law_where_the_recent_rate_lags():
     o = Observation(n=n, discoveries=times)
     truth = b * len(times) / n
     assert RecentGrowth()(o).value == pytest.approx(truth, rel=0.05)
-    assert Growth()(o).value == pytest.approx(truth, rel=0.02)
+    assert Growth()(o).value == pytest.approx(truth, rel=0.05)
     assert RecentRate()(o).value > 1.2 * truth
 
 

@@ -39,11 +39,17 @@ def test_bias_and_variance_are_in_orders_of_magnitude():
 
 
 def test_points_without_a_logarithm_are_left_out_and_counted():
-    campaigns = [campaign(0, Truth(0.01)), campaign(20, Truth(0.0)), campaign(20, Truth(0.1))]
+    nothing = Truth(0.0, 0, 100)
+    campaigns = [campaign(0, Truth(0.01)), campaign(20, nothing), campaign(20, Truth(0.1))]
     row = row_of(score(judge(campaigns)), "good-turing")
     assert row["left_out"] == 2
     assert row["bias"] == pytest.approx(-1)
     assert row["under"] == pytest.approx(2 / 3)
+
+
+def test_an_urn_that_is_empty_judges_nobody():
+    full, empty = campaign(20, Truth(0.01)), campaign(20, Truth(0.0), n=4000)
+    assert judge([full, empty])["n"].unique().to_list() == [2000]
 
 
 def test_coverage_allows_for_the_error_of_a_measured_truth():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from skbio.diversity.alpha import chao1, chao1_ci
 
@@ -29,7 +29,7 @@ def test_chao1_equals_scikit_bio(values):
 
 @given(counts)
 def test_chao1_interval_equals_scikit_bio(values):
-    assume(values.count(1) > 1)
+    values = [*values, 1, 1]
     ours = Chao("chao1")(observation(values))
     low, high = chao1_ci(values, bias_corrected=False, zscore=1.959963984540054)
     # With doubletons scikit-bio has 0.24 where Chao's variance has a quarter.

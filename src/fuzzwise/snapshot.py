@@ -129,7 +129,8 @@ def read(path: Path) -> Log:
 
 
 def write(path: Path, campaigns: Iterable[Campaign]) -> None:
-    """Write campaigns to a snapshot file."""
+    """Write campaigns to a snapshot file, in a new folder if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for campaign in campaigns:
             for line in dump(campaign):

@@ -92,7 +92,8 @@ class AcceptedRisk:
         return Decision(
             False,
             "accepted-risk",
-            f"The discovery probability may be {bound}, not below the accepted {self.risk:g}.",
+            f"At its latest look, after {n:,} inputs, the discovery probability could still be "
+            f"{bound}, which is not below the accepted risk {self.risk:g}.",
             n,
             estimate,
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @options.seed
 @options.confidence
 @options.as_json
-@options.chart
+@options.charts
 def command(
     logs: tuple[Path, ...],
     published: Path | None,
@@ -41,7 +41,7 @@ def command(
     seed: int,
     confidence: float,
     as_json: bool,
-    chart: Path | None,
+    charts: tuple[Path, ...],
 ) -> None:
     """Judge every estimator by bias, variance, coverage and share of under-estimates.
 
@@ -51,17 +51,14 @@ def command(
     """
     if (bool(logs), published is not None, simulated is not None).count(True) != 1:
         raise BadInput("Give one source of truth: snapshot files, --published or --simulated.")
-    if chart:
-        from fuzzwise.report.chart_file import check
-
-        check(chart)
+    output.check_charts(charts)
     if published is not None:
-        _published(published, as_json, chart)
+        _published(published, as_json, charts)
     else:
-        _own(logs, simulated or 0, seed, confidence, as_json, chart)
+        _own(logs, simulated or 0, seed, confidence, as_json, charts)
 
 
-def _published(path: Path, as_json: bool, chart: Path | None) -> None:
+def _published(path: Path, as_json: bool, charts: tuple[Path, ...]) -> None:
     from fuzzwise.evaluate.published import evaluate, read
 
     result = evaluate(read(path))
@@ -79,12 +76,10 @@ def _published(path: Path, as_json: bool, chart: Path | None) -> None:
         output.print_json({"subjects": subjects, "mean_r2": result.mean_r2})
     else:
         _show_published(result)
-    if chart:
-        from fuzzwise.report.chart_file import save
+    if charts:
         from fuzzwise.report.score_chart import draw_published
 
-        save(draw_published(result), chart)
-        click.echo(f"Chart written to {chart}", err=True)
+        output.save_charts(draw_published(result), charts)
 
 
 def _show_published(result: Published) -> None:
@@ -124,7 +119,7 @@ def _own(
     seed: int,
     confidence: float,
     as_json: bool,
-    chart: Path | None,
+    charts: tuple[Path, ...],
 ) -> None:
     from fuzzwise.evaluate.measures import judge, score, summarise
 
@@ -149,15 +144,11 @@ def _own(
         output.print_json(_scores_json(scores, summary))
     else:
         _show_scores(summary, source)
-    if chart:
-        from fuzzwise.report.chart_file import save
+    if charts:
         from fuzzwise.report.score_chart import draw_scores
 
-        save(
-            draw_scores(scores, "Estimators against the true discovery probability", [source]),
-            chart,
-        )
-        click.echo(f"Chart written to {chart}", err=True)
+        title = "Estimators against the true discovery probability"
+        output.save_charts(draw_scores(scores, title, [source]), charts)
 
 
 MEASURES = ("bias", "variance", "under", "coverage", "beyond", "left_out")

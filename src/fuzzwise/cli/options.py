@@ -18,11 +18,13 @@ confidence = click.option(
     help="Confidence of the intervals.",
 )
 
-chart = click.option(
+charts = click.option(
     "--chart",
+    "charts",
     type=click.Path(path_type=Path),
+    multiple=True,
     metavar="OUT",
-    help="Draw the chart to a file: .html, .svg or .png.",
+    help="Draw the chart to a file: .html, .svg or .png. Can be repeated.",
 )
 
 seed = click.option(

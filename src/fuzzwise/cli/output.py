@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -50,6 +51,24 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         console = Console(highlight=False, width=140, no_color=True)
     click.echo(f"\n{title}")
     console.print(table)
+
+
+def check_charts(paths: Sequence[Path]) -> None:
+    """Refuse chart files of an unknown kind before any work is done."""
+    if paths:
+        from fuzzwise.report.chart_file import check
+
+        for path in paths:
+            check(path)
+
+
+def save_charts(chart: Any, paths: Sequence[Path]) -> None:
+    """Write a chart to each of the files."""
+    from fuzzwise.report.chart_file import save
+
+    for path in paths:
+        save(chart, path)
+        click.echo(f"Chart written to {path}", err=True)
 
 
 def number(value: float | None, digits: int = 3) -> str:

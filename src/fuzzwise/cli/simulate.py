@@ -39,7 +39,7 @@ from fuzzwise.snapshot import write
     help="The species that is the bug. [default: 40, or the last of fewer species]",
 )  # fmt: skip
 @options.as_json
-@options.chart
+@options.charts
 @click.option(
     "--snapshots", type=click.Path(path_type=Path), metavar="OUT.jsonl",
     help="Also write what an observer of the greybox campaigns would have reported.",
@@ -54,7 +54,7 @@ def command(
     schedule: str,
     bug: int | None,
     as_json: bool,
-    chart: Path | None,
+    charts: tuple[Path, ...],
     snapshots: Path | None,
 ) -> None:
     """Simulate fuzzing campaigns on an urn, where the discovery probability is known exactly.
@@ -63,10 +63,7 @@ def command(
     becomes a seed and changes it, without (blackbox) it stays. The difference is the adaptive bias
     that misleads classical estimators.
     """
-    if chart:
-        from fuzzwise.report.chart_file import check
-
-        check(chart)
+    output.check_charts(charts)
     urn = Urn(
         species=species,
         ratio=ratio,
@@ -88,12 +85,10 @@ def command(
         except OSError as error:
             raise BadInput(f"{snapshots}: cannot be written ({error.strerror}).") from error
         click.echo(f"Snapshots written to {snapshots}", err=True)
-    if chart:
-        from fuzzwise.report.chart_file import save
+    if charts:
         from fuzzwise.report.urn_chart import draw
 
-        save(draw(summary), chart)
-        click.echo(f"Chart written to {chart}", err=True)
+        output.save_charts(draw(summary), charts)
 
 
 def _json(summary: UrnSummary) -> dict[str, object]:

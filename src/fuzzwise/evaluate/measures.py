@@ -21,6 +21,9 @@ TRUTH_CONFIDENCE = 0.95
 """Confidence of the interval that a measured truth is given for its own sampling error."""
 
 
+NOTHING_LEFT = Truth(0.0)
+
+
 def load_polars() -> Any:
     """The polars module, or the command that installs it."""
     try:
@@ -31,13 +34,17 @@ def load_polars() -> Any:
 
 
 def judge(campaigns: Iterable[Campaign], confidence: float = 0.95) -> pl.DataFrame:
-    """Every estimate at every point with a truth, one row each."""
+    """Every estimate at every point with a truth, one row each.
+
+    Points whose truth is known to be exactly 0 (a simulated urn that holds nothing new any more)
+    are left out: no estimator can know that, and none is to be judged by it.
+    """
     polars = load_polars()
     rows = []
     for number, campaign in enumerate(campaigns):
         for observation in campaign.observations:
             truth = observation.truth
-            if truth is None:
+            if truth is None or truth == NOTHING_LEFT:
                 continue
             low, high = truth_interval(truth)
             for name, estimate in estimate_all(observation, confidence).items():

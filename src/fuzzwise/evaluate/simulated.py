@@ -9,11 +9,6 @@ from fuzzwise.snapshot import Campaign
 
 
 def as_campaigns(runs: list[UrnCampaign], subject: str = "urn") -> Iterator[Campaign]:
-    """Each simulated campaign with its observations and exact truth.
-
-    Points where the truth is exactly 0, because the urn holds nothing new any more, are left out:
-    no estimator can know that, and none is to be judged by it.
-    """
+    """Each simulated campaign with its observations and exact truth."""
     for i, run in enumerate(runs, start=1):
-        known = tuple(o for o in run.observations() if o.truth and o.truth.probability > 0)
-        yield Campaign(f"{run.mode}-{i}", known, subject)
+        yield Campaign(f"{run.mode}-{i}", tuple(run.observations()), subject, "urn")

@@ -91,13 +91,13 @@ def _by_estimator(alt: Any, scores: pl.DataFrame, measure: str, title: str) -> A
             ),
         )
     )
-    alone = len({row["subject"] for row in values}) == 1
-    width, height = (560, 300) if alone else (240, 150)
+    subjects = len({row["subject"] for row in values})
+    width, height = (560, 300) if subjects == 1 else (240, 150)
     layers = [lines]
     if measure == "bias":
         layers.append(alt.Chart().mark_rule(color="#555", strokeDash=[4, 3]).encode(y=alt.datum(0)))
     return (
         alt.layer(*layers, data=alt.Data(values=values))
         .properties(width=width, height=height)
-        .facet(facet=alt.Facet("subject:N", title=None), columns=3)
+        .facet(facet=alt.Facet("subject:N", title=None), columns=2 if subjects == 4 else 3)
     )
