@@ -179,6 +179,15 @@ def test_local_matrix_of_ones_own_replaces_the_built_in_distributions():
     assert chain.trace.found.tolist() == [1, 2, 3, 4]
 
 
+def test_a_discovery_counts_for_the_seed_that_made_it():
+    """Only the second of two initial seeds can show species 3."""
+    local = np.array([[1.0, 0, 0], [0, 0.9, 0.1], [0, 0, 1.0]])
+    urn = Urn(species=3, initial=(1, 2), bug=3, local=local)
+    shown = [r for r in simulate(urn, "blackbox", np.array([1]), 200, seed=2) if len(r.trace.found)]
+    assert shown
+    assert all(run.trace.seed_n[0].tolist() == [0, 1] for run in shown)
+
+
 def test_a_campaign_that_has_seen_everything_has_probability_zero():
     (run,) = simulate(Urn(species=3, initial=(1,), bug=3), "greybox", np.array([10**9]), 1, seed=1)
     (o,) = run.observations()
