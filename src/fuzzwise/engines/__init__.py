@@ -1,0 +1,1 @@
+"""Engines: what runs targets and reports observations."""

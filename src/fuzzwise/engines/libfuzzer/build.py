@@ -1,0 +1,181 @@
+"""The engine library and the compiler wrappers that build observed targets.
+
+The engine is libFuzzer's own runtime without its main, plus the observer, in one static library:
+a drop-in for ``LIB_FUZZING_ENGINE``. One symbol of the runtime is renamed on the way, so that
+the observer learns where each module keeps its coverage counters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+
+NATIVE = Path(__file__).parent / "native"
+SOURCES = ("observer.c", "state.c", "counts.c", "schedule.c", "log.c")
+STUBS = "stubs.c"
+COUNTERS_INIT = "__sanitizer_cov_8bit_counters_init"
+REAL_COUNTERS_INIT = "fuzzwise_real_counters_init"
+INSTRUMENT = "-fsanitize=fuzzer-no-link"
+LIBRARIES = ("-lstdc++", "-lm", "-lpthread", "-ldl")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+CXX_SUFFIXES = {".cc", ".cpp", ".cxx", ".c++", ".C"}
+COMPILER_VARIABLE = "FUZZWISE_CLANG"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A clang with the libFuzzer runtime that belongs to it."""
+
+    cc: Path
+    cxx: Path
+    runtime: Path
+    version: str
+
+
+def find_toolchain() -> Toolchain:
+    """The clang named by FUZZWISE_CLANG, else ``clang``, else the newest ``clang-N``."""
+    asked = os.environ.get(COMPILER_VARIABLE)
+    names = [asked] if asked else ["clang", *(f"clang-{n}" for n in range(40, 10, -1))]
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return _toolchain(Path(found))
+    if asked:
+        raise BadInput(f"{COMPILER_VARIABLE} names {asked!r}, which is not an executable.")
+    raise BadInput("No clang was found. Install it with: apt-get install clang libclang-rt-14-dev")
+
+
+def _toolchain(cc: Path) -> Toolchain:
+    cxx = cc.with_name(cc.name.replace("clang", "clang++", 1))
+    version = _output([str(cc), "--version"]).splitlines()[0]
+    architecture = platform.machine()
+    names = [f"libclang_rt.fuzzer_no_main-{architecture}.a", "libclang_rt.fuzzer_no_main.a"]
+    resources = Path(_output([str(cc), "-print-resource-dir"]).strip())
+    folders = [Path(_output([str(cc), "-print-runtime-dir"]).strip()), resources / "lib" / "linux"]
+    for folder in folders:
+        for name in names:
+            if (folder / name).exists():
+                return Toolchain(cc, cxx if cxx.exists() else cc, folder / name, version)
+    major = resources.name.split(".")[0]
+    raise BadInput(
+        f"{cc} has no libFuzzer runtime ({names[0]}). "
+        f"Install it with: apt-get install libclang-rt-{major}-dev"
+    )
+
+
+def engine(toolchain: Toolchain) -> Path:
+    """The engine library for that clang, made on first use and kept in the user's cache."""
+    folder = _cache() / f"engine-{_fingerprint(toolchain)}"
+    library = folder / "libfuzzwise.a"
+    if not library.exists():
+        _make(toolchain, folder)
+    return library
+
+
+def stubs(toolchain: Toolchain) -> Path:
+    """Empty coverage hooks, for programs that are linked without any fuzzing engine."""
+    return engine(toolchain).with_name("libfuzzwise_stubs.a")
+
+
+def compile_words(toolchain: Toolchain, words: Sequence[str], *, cxx: bool) -> list[str]:
+    """The command for a call of the wrapper: instrumented, and linked with our engine.
+
+    ``-fsanitize=fuzzer`` asks for libFuzzer's main, which the engine has instead. Executables
+    linked without an engine (a configure script's tests) get empty hooks.
+    """
+    compiler = str(toolchain.cxx if cxx else toolchain.cc)
+    kept: list[str] = []
+    wants_engine = False
+    for word in words:
+        if word.startswith("-fsanitize="):
+            kinds = word.removeprefix("-fsanitize=").split(",")
+            wants_engine |= "fuzzer" in kinds
+            kinds = [kind for kind in kinds if kind not in ("fuzzer", "fuzzer-no-link")]
+            if kinds:
+                kept.append("-fsanitize=" + ",".join(kinds))
+        else:
+            kept.append(word)
+    command = [compiler, INSTRUMENT, *kept]
+    no_link = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-shared", "-r"}
+    asks = any(word.startswith(("-print-", "--print-", "-dump")) for word in kept)
+    inputs = [word for word in kept if not word.startswith("-")]
+    if no_link & set(kept) or asks or not inputs:
+        return command
+    if wants_engine:
+        return [*command, str(engine(toolchain)), *LIBRARIES]
+    return [*command, str(stubs(toolchain))]
+
+
+def build_words(toolchain: Toolchain, words: Sequence[str]) -> list[str]:
+    """The command that builds a target from its sources in one go."""
+    cxx = any(Path(word).suffix in CXX_SUFFIXES for word in words if not word.startswith("-"))
+    extra = [] if any(word.startswith("-O") for word in words) else ["-O2"]
+    extra += [] if any(word.startswith("-g") for word in words) else ["-g"]
+    return compile_words(toolchain, [*extra, "-fsanitize=fuzzer", *words], cxx=cxx)
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fuzzwise"
+
+
+def _fingerprint(toolchain: Toolchain) -> str:
+    digest = hashlib.sha256(f"{toolchain.cc} {toolchain.version}".encode())
+    digest.update(str(toolchain.runtime.stat().st_mtime_ns).encode())
+    for path in sorted(NATIVE.iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _make(toolchain: Toolchain, folder: Path) -> None:
+    """Build beside the final place and rename: concurrent builds and kills leave no half library."""
+    objcopy, archiver = _tool("objcopy"), _tool("ar")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        work = Path(scratch)
+        objects = work / "objects"
+        objects.mkdir()
+        _run([archiver, "x", str(toolchain.runtime)], objects)
+        for member in objects.iterdir():
+            _run([objcopy, "--redefine-sym", f"{COUNTERS_INIT}={REAL_COUNTERS_INIT}", member.name], objects)
+        for source in (*SOURCES, STUBS):
+            target = f"fuzzwise_{Path(source).stem}.o"
+            _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
+                  str(NATIVE / source), "-o", target], objects)  # fmt: skip
+        made = work / "made"
+        made.mkdir()
+        (objects / "fuzzwise_stubs.o").rename(work / "stubs.o")
+        members = sorted(path.name for path in objects.glob("*.o"))
+        _run([archiver, "rcs", str(made / "libfuzzwise.a"), *members], objects)
+        _run([archiver, "rcs", str(made / "libfuzzwise_stubs.a"), "stubs.o"], work)
+        try:
+            made.rename(folder)
+        except OSError:
+            if not (folder / "libfuzzwise.a").exists():
+                raise
+
+
+def _tool(name: str) -> str:
+    found = shutil.which(name) or shutil.which(f"llvm-{name}")
+    if not found:
+        raise BadInput(f"{name} was not found. Install it with: apt-get install binutils")
+    return found
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout or "\n"  # noqa: S603
+
+
+def _run(command: list[str], folder: Path) -> None:
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
+    if result.returncode:
+        raise BadInput(f"Building the engine failed: {' '.join(command)}\n{result.stderr.strip()}")

@@ -1,0 +1,163 @@
+/* The memory-mapped files of a campaign, and what makes them survive a kill at any instant. */
+#include "observer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHUNK ((size_t)1 << 16)
+
+struct fw_head *fw_head;
+struct fw_region fw_features = {.name = "features", .limit = (size_t)1 << 32};
+struct fw_region fw_holder_of = {.name = "holder-of", .limit = (size_t)1 << 34};
+struct fw_region fw_seeds = {.name = "seeds", .limit = (size_t)1 << 34};
+struct fw_region fw_data = {.name = "data", .limit = (size_t)1 << 38};
+struct fw_region fw_holders = {.name = "holders", .limit = (size_t)1 << 34};
+struct fw_region fw_journal = {.name = "journal", .limit = (size_t)1 << 34};
+struct fw_region fw_discoveries = {.name = "discoveries", .limit = (size_t)1 << 34};
+struct fw_region fw_directory = {.name = "local-tables", .limit = (size_t)1 << 34};
+struct fw_region fw_pages = {.name = "local-counts", .limit = (size_t)1 << 34};
+struct fw_region fw_windows = {.name = "windows", .limit = (size_t)1 << 35};
+struct fw_region fw_paths = {.name = "paths", .limit = (size_t)1 << 36};
+static struct fw_region head = {.name = "head", .limit = (size_t)1 << 16};
+
+unsigned fw_job, fw_jobs;
+int fw_fresh_state;
+static uint64_t earlier_ms, started_ms;
+
+_Noreturn void fw_fail(const char *what, const char *name) {
+  fprintf(stderr, "fuzzwise: %s: %s (%s)\n", what, name, strerror(errno));
+  _exit(FW_EXIT_STATE);
+}
+
+static uint64_t clock_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t fw_milliseconds(void) { return earlier_ms + clock_ms() - started_ms; }
+
+static void open_region(struct fw_region *region, const char *folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, region->name);
+  region->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  struct stat info;
+  if (region->fd < 0 || fstat(region->fd, &info) != 0) fw_fail("cannot open the state", path);
+  region->size = (size_t)info.st_size;
+  /* All of the address space at once: growing the file then never moves what others point to. */
+  void *base = mmap(NULL, region->limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    region->fd, 0);
+  if (base == MAP_FAILED) fw_fail("cannot map the state", path);
+  region->base = base;
+}
+
+void fw_need(struct fw_region *region, size_t bytes) {
+  if (bytes <= region->size) return;
+  if (bytes > region->limit) {
+    errno = EFBIG;
+    fw_fail("the state has grown beyond its limit", region->name);
+  }
+  struct stat info; /* another job may have made it larger meanwhile */
+  if (fstat(region->fd, &info) == 0 && (size_t)info.st_size >= bytes) {
+    region->size = (size_t)info.st_size;
+    return;
+  }
+  size_t wanted = (bytes + bytes / 4 + CHUNK - 1) / CHUNK * CHUNK;
+  if (wanted > region->limit) wanted = region->limit;
+  /* Allocated, not only extended: a full disk is an error here and not a SIGBUS later. */
+  int error = posix_fallocate(region->fd, 0, (off_t)wanted);
+  if (error) {
+    errno = error;
+    fw_fail("no room for the state", region->name);
+  }
+  region->size = wanted;
+}
+
+static void make_lock(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&fw_head->lock, &attributes);
+}
+
+void fw_lock(void) {
+  if (pthread_mutex_lock(&fw_head->lock) == EOWNERDEAD) {
+    pthread_mutex_consistent(&fw_head->lock);
+    if (fw_head->journal_valid) fw_apply_journal();
+    fw_recount();
+  }
+  __atomic_fetch_add(&fw_head->sequence, 1, __ATOMIC_ACQ_REL);
+}
+
+void fw_unlock(void) {
+  __atomic_fetch_add(&fw_head->sequence, 1, __ATOMIC_ACQ_REL);
+  pthread_mutex_unlock(&fw_head->lock);
+}
+
+static uint64_t number_from(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+void fw_open(const char *folder) {
+  fw_job = (unsigned)number_from("FUZZWISE_JOB", 0) % FW_MAX_JOBS;
+  fw_jobs = (unsigned)number_from("FUZZWISE_JOBS", 1);
+  earlier_ms = number_from("FUZZWISE_MILLISECONDS", 0);
+  started_ms = clock_ms();
+  open_region(&head, folder);
+  fw_need(&head, sizeof(struct fw_head));
+  fw_head = (struct fw_head *)head.base;
+  fw_fresh_state = fw_head->magic == 0;
+  if (!fw_fresh_state && (fw_head->magic != FW_MAGIC || fw_head->version != FW_VERSION)) {
+    errno = EINVAL;
+    fw_fail("not a state of this version of fuzzwise", folder);
+  }
+  struct fw_region *regions[] = {&fw_features, &fw_holder_of, &fw_seeds,     &fw_data,
+                                 &fw_holders,  &fw_journal,   &fw_discoveries, &fw_directory,
+                                 &fw_pages,    &fw_windows,   &fw_paths};
+  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) open_region(regions[i], folder);
+  /* The first process of a run finds no other alive: an old lock would mean nothing. */
+  if (number_from("FUZZWISE_FIRST", 1)) make_lock();
+  if (fw_fresh_state) {
+    fw_head->version = FW_VERSION;
+    fw_head->species_kind = (uint32_t)number_from("FUZZWISE_SPECIES", FW_FEATURE);
+    fw_head->measure = number_from("FUZZWISE_MEASURE", 0);
+    fw_head->per_seed = number_from("FUZZWISE_PER_SEED", 0);
+    fw_head->next_point = 100;
+  }
+  fw_head->schedule = number_from("FUZZWISE_SCHEDULE", FW_FRESH);
+  fw_log_open(folder);
+}
+
+/* Complete what a process that died left half done. Only while no other job runs. */
+void fw_recover(void) {
+  if (fw_head->journal_valid) fw_apply_journal();
+  for (unsigned i = 0; i < FW_MAX_JOBS; i++) {
+    struct fw_slot *slot = &fw_head->slots[i];
+    if (slot->state == FW_IDLE) continue;
+    if (slot->measuring) {
+      if (fw_head->measure_left) fw_head->measure_left--;
+    } else if (slot->seed < fw_head->seeds) {
+      /* The input counts, whatever it would have shown. With one job an absolute value counts it
+       * exactly once; with more, one that died within its few instructions of counting is lost. */
+      if (fw_jobs == 1)
+        fw_seed(slot->seed)->inputs = slot->seed_inputs + 1;
+      else if (slot->state == FW_RUNNING)
+        fw_seed(slot->seed)->inputs++;
+    }
+    if (slot->state == FW_RUNNING) fw_head->lost++;
+    slot->state = FW_IDLE;
+  }
+  uint64_t inputs = 0;
+  for (uint64_t t = 0; t < fw_head->seeds; t++) inputs += fw_seed(t)->inputs;
+  fw_head->inputs = inputs;
+  fw_recount();
+}
