@@ -13,6 +13,11 @@ from fuzzwise import __version__
 from fuzzwise.errors import FuzzwiseError
 
 COMMANDS = {
+    "fuzz": "one target, with a live residual risk, until it may stop",
+    "build": "an observed target from its sources",
+    "cc": "clang for C, as a drop-in for CC in any build",
+    "cxx": "clang for C++, as a drop-in for CXX in any build",
+    "engine": "the path of the library for LIB_FUZZING_ENGINE",
     "estimate": "the residual risk of a campaign from its snapshot file",
     "simulate": "urn campaigns, with and without feedback, and their exact truth",
     "evaluate": "estimators against ground truth: ours, simulated or published",

@@ -11,6 +11,7 @@ from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.estimators.registry import DEFAULT
 from fuzzwise.model import Estimate
+from fuzzwise.report import words
 from fuzzwise.snapshot import read
 
 
@@ -47,49 +48,21 @@ def command(
     if not found:
         raise BadInput("There is no observation to estimate from.")
     if as_json:
-        documents = [{"file": str(path), "campaign": name, **_json(a)} for path, name, a in found]
+        documents = [
+            {"file": str(path), "campaign": name, **output.assessment_json(a)}
+            for path, name, a in found
+        ]
         output.print_json({"campaigns": documents})
         return
     for path, name, assessment in found:
         _show(path, name, assessment)
 
 
-def _json(a: Assessment) -> dict[str, object]:
-    o, decision = a.observation, a.decision
-    stopped = decision if decision and decision.stop else None
-    return {
-        "inputs": o.n,
-        "seconds": o.seconds,
-        "inputs_per_second": o.n / o.seconds if o.seconds else None,
-        "species": o.species,
-        "discoveries": None if o.discoveries is None else len(o.discoveries),
-        "corpus": None if o.seeds is None else len(o.seeds),
-        "risk": output.estimate_json(a.risk),
-        "estimates": {
-            name: output.estimate_json(e)
-            for name, e in a.estimates.items()
-            if isinstance(e, Estimate)
-        },
-        "not_estimable": {
-            name: str(e) for name, e in a.estimates.items() if isinstance(e, NotEstimable)
-        },
-        "richness": output.estimate_json(a.richness),
-        "reach": {
-            "inputs": 2 * o.n,
-            "species": output.estimate_json(a.reach_species),
-            "discoveries": output.estimate_json(a.reach_discoveries),
-        },
-        "inputs_left": output.estimate_json(a.inputs_left),
-        "seconds_left": output.estimate_json(a.seconds_left),
-        "stopped": {"reason": stopped.reason, "detail": stopped.detail} if stopped else None,
-    }
-
-
 def _show(path: Path, name: str, a: Assessment) -> None:
     o = a.observation
     facts = [f"{o.n:,} inputs"]
     if o.seconds is not None:
-        facts.append(output.duration(o.seconds))
+        facts.append(words.duration(o.seconds))
     if o.species is not None:
         facts.append(f"{o.species:,} species")
     if o.discoveries is not None:
@@ -99,7 +72,7 @@ def _show(path: Path, name: str, a: Assessment) -> None:
     click.echo(f"{name} ({path}): {', '.join(facts)}")
     if a.risk:
         click.echo(
-            f"The next input shows something new with probability {_words(a.risk)}; "
+            f"The next input shows something new with probability {words.probability(a.risk)}; "
             "the residual risk is at most that."
         )
     else:
@@ -120,7 +93,7 @@ def _row(method: str, e: Estimate | NotEstimable) -> tuple[str, ...]:
         return name, "–", "–", "–", str(e)
     above = "above 1: it counts species, not inputs" if e.value > 1 else ""
     note = "; ".join(filter(None, [e.note, above]))
-    return name, output.number(e.value), output.number(e.low), output.number(e.high), note
+    return name, words.number(e.value), words.number(e.low), words.number(e.high), note
 
 
 def _show_decision(a: Assessment) -> None:
@@ -134,10 +107,10 @@ def _show_decision(a: Assessment) -> None:
     if left is None:
         return
     line = (
-        f"Left to an accepted risk of {a.accepted_risk:g}: {output.span(left, output.count)} inputs"
+        f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)} inputs"
     )
     if seconds:
-        line += f", at the present speed {output.span(seconds, output.duration)}"
+        line += f", at the present speed {words.span(seconds, words.duration)}"
     click.echo(line + ".")
 
 
@@ -153,12 +126,4 @@ def _show_richness(a: Assessment) -> None:
 
 
 def _about(e: Estimate) -> str:
-    return output.span(e, lambda x: f"{x:,.0f}")
-
-
-def _words(e: Estimate) -> str:
-    text = output.number(e.risk)
-    if e.low is None or e.high is None or e.confidence is None:
-        return text
-    low, high = output.number(e.low), output.number(min(1.0, e.high))
-    return f"{text} ({e.confidence:.0%} interval: {low} to {high})"
+    return words.span(e, lambda x: f"{x:,.0f}")

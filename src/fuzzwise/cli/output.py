@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from fuzzwise.assessment import Assessment
+from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
 
 
@@ -30,6 +32,36 @@ def estimate_json(estimate: Estimate | None) -> dict[str, object] | None:
         "method": estimate.method,
         "n": estimate.n,
         "note": estimate.note,
+    }
+
+
+def assessment_json(a: Assessment) -> dict[str, object]:
+    """What is known about a campaign, with the keys that all commands share."""
+    o, decision = a.observation, a.decision
+    stopped = decision if decision and decision.stop else None
+    return {
+        "inputs": o.n,
+        "seconds": o.seconds,
+        "inputs_per_second": o.n / o.seconds if o.seconds else None,
+        "species": o.species,
+        "discoveries": None if o.discoveries is None else len(o.discoveries),
+        "corpus": None if o.seeds is None else len(o.seeds),
+        "risk": estimate_json(a.risk),
+        "estimates": {
+            name: estimate_json(e) for name, e in a.estimates.items() if isinstance(e, Estimate)
+        },
+        "not_estimable": {
+            name: str(e) for name, e in a.estimates.items() if isinstance(e, NotEstimable)
+        },
+        "richness": estimate_json(a.richness),
+        "reach": {
+            "inputs": 2 * o.n,
+            "species": estimate_json(a.reach_species),
+            "discoveries": estimate_json(a.reach_discoveries),
+        },
+        "inputs_left": estimate_json(a.inputs_left),
+        "seconds_left": estimate_json(a.seconds_left),
+        "stopped": {"reason": stopped.reason, "detail": stopped.detail} if stopped else None,
     }
 
 
@@ -69,45 +101,6 @@ def save_charts(chart: Any, paths: Sequence[Path]) -> None:
     for path in paths:
         save(chart, path)
         click.echo(f"Chart written to {path}", err=True)
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with that many significant digits; a dash for none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "never"
-    if value == 0:
-        return "0"
-    return f"{value:.{digits}g}" if 1e-3 <= abs(value) < 10**digits else f"{value:.{digits - 1}e}"
-
-
-def count(value: float) -> str:
-    """A large number as people say it: 1,234 or 5.6 million."""
-    if math.isinf(value):
-        return "never"
-    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if value >= size:
-            return f"{value / size:.3g} {word}" if value < 1e15 else f"{value:.2e}"
-    return f"{value:,.0f}"
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: 90 s, 12 min, 5.2 h, 3.1 days."""
-    if math.isinf(seconds):
-        return "never"
-    for size, word in ((86400 * 365.25, "years"), (86400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {word}"
-    return f"{seconds:.3g} s"
-
-
-def span(estimate: Estimate, words: Callable[[float], str]) -> str:
-    """A value and its interval, in the given words."""
-    text = f"about {words(estimate.value)}"
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} ({words(estimate.low)} to {words(estimate.high)})"
 
 
 def _finite(value: Any) -> Any:

@@ -9,6 +9,7 @@ import click
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.evaluate.simulated import as_campaigns
+from fuzzwise.report import words
 from fuzzwise.simulate.summary import ModeSummary, UrnSummary, run_both
 from fuzzwise.simulate.urn import SCHEDULES, Urn, data_points, simulate
 from fuzzwise.snapshot import write
@@ -147,13 +148,13 @@ def _show(summary: UrnSummary) -> None:
         [
             (
                 f"{int(grey.points[i]):,}",
-                output.number(float(grey.delta[i])),
-                output.number(float(black.delta[i])),
+                words.number(float(grey.delta[i])),
+                words.number(float(black.delta[i])),
                 f"{summary.log_bias[i]:+.2f}".replace("+nan", "–"),
                 f"{grey.species[i]:.1f}",
                 f"{black.species[i]:.1f}",
-                output.number(float(grey.bug_probability[i]), 2),
-                output.number(float(black.bug_probability[i]), 2),
+                words.number(float(grey.bug_probability[i]), 2),
+                words.number(float(black.bug_probability[i]), 2),
             )
             for i in shown
         ],

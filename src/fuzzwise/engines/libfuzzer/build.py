@@ -1,8 +1,8 @@
 """The engine library and the compiler wrappers that build observed targets.
 
 The engine is libFuzzer's own runtime without its main, plus the observer, in one static library:
-a drop-in for ``LIB_FUZZING_ENGINE``. One symbol of the runtime is renamed on the way, so that
-the observer learns where each module keeps its coverage counters.
+a drop-in for ``LIB_FUZZING_ENGINE``. Two symbols of the runtime are renamed on the way, so that
+the observer learns where each module keeps its coverage counters, and chooses the seed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ from fuzzwise.errors import BadInput
 NATIVE = Path(__file__).parent / "native"
 SOURCES = ("observer.c", "state.c", "counts.c", "schedule.c", "log.c")
 STUBS = "stubs.c"
-COUNTERS_INIT = "__sanitizer_cov_8bit_counters_init"
-REAL_COUNTERS_INIT = "fuzzwise_real_counters_init"
+RENAMED = {
+    "__sanitizer_cov_8bit_counters_init": "fuzzwise_real_counters_init",
+    "LLVMFuzzerCustomMutator": "fuzzwise_mutator",
+}
+"""Symbols of the runtime that get another name: what the observer stands in for."""
+
 INSTRUMENT = "-fsanitize=fuzzer-no-link"
 LIBRARIES = ("-lstdc++", "-lm", "-lpthread", "-ldl")
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -137,7 +141,7 @@ def _fingerprint(toolchain: Toolchain) -> str:
 
 
 def _make(toolchain: Toolchain, folder: Path) -> None:
-    """Build beside the final place and rename: concurrent builds and kills leave no half library."""
+    """Build beside the final place and rename, so that there is never half a library."""
     objcopy, archiver = _tool("objcopy"), _tool("ar")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -145,8 +149,9 @@ def _make(toolchain: Toolchain, folder: Path) -> None:
         objects = work / "objects"
         objects.mkdir()
         _run([archiver, "x", str(toolchain.runtime)], objects)
+        renames = [f"--redefine-sym={old}={new}" for old, new in RENAMED.items()]
         for member in objects.iterdir():
-            _run([objcopy, "--redefine-sym", f"{COUNTERS_INIT}={REAL_COUNTERS_INIT}", member.name], objects)
+            _run([objcopy, *renames, member.name], objects)
         for source in (*SOURCES, STUBS):
             target = f"fuzzwise_{Path(source).stem}.o"
             _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",

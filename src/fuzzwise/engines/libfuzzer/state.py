@@ -92,7 +92,9 @@ class State:
             with (folder / "head").open("r+b") as file:
                 self._map = mmap.mmap(file.fileno(), 0)
         except (OSError, ValueError) as error:
-            raise BadInput(f"{folder}: the state of the campaign cannot be read ({error}).") from error
+            raise BadInput(
+                f"{folder}: the state of the campaign cannot be read ({error})."
+            ) from error
         self.head = Head.from_buffer(self._map)
         if self.head.magic and (self.head.magic != MAGIC or self.head.version != VERSION):
             raise BadInput(f"{folder}: this state was written by another version of fuzzwise.")

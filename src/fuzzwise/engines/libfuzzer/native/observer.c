@@ -10,8 +10,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*one_input)(const uint8_t *, size_t));
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
-/* libFuzzer's own, renamed when the engine library is made; see build.py. */
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                                                     unsigned int seed);
+/* In libFuzzer's runtime two names are changed when the engine library is made, see build.py: it
+ * calls our mutator in place of the target's, and its registration of counters through ours. */
+size_t fuzzwise_mutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 void fuzzwise_real_counters_init(uint8_t *start, uint8_t *stop);
 void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop);
 extern __thread uintptr_t __sancov_lowest_stack;
@@ -173,6 +176,8 @@ static void open_state(void) {
     __atomic_store_n(&fw_head->magic, FW_MAGIC, __ATOMIC_RELEASE);
   } else if (getenv("FUZZWISE_FIRST") == NULL || atoi(getenv("FUZZWISE_FIRST"))) {
     fw_recover();
+  } else {
+    fw_recover_slot(fw_job);
   }
   fw_head->slots[fw_job] = (struct fw_slot){.state = FW_IDLE, .pid = (uint32_t)getpid()};
 }
@@ -303,15 +308,22 @@ static void begin_input(uint64_t seed) {
   from_mutator = 1;
 }
 
+/* The target's own mutator if it has one, else libFuzzer's. */
+static size_t mutate(uint8_t *data, size_t size, size_t max_size) {
+  if (LLVMFuzzerCustomMutator)
+    return LLVMFuzzerCustomMutator(data, size, max_size, (unsigned)next_random());
+  return LLVMFuzzerMutate(data, size, max_size);
+}
+
 static size_t mutate_ours(uint8_t *data, size_t max_size) {
   uint64_t random = next_random();
   uint64_t t = fw_choose(random);
   const struct fw_seed *s = fw_seed(t);
   size_t size = s->size < max_size ? s->size : max_size;
   memcpy(data, fw_data.base + s->where, size);
-  unsigned times = 1 + (unsigned)(next_random() & 1);
+  unsigned times = LLVMFuzzerCustomMutator ? 1 : 1 + (unsigned)(next_random() & 1);
   for (unsigned i = 0; i < times; i++) {
-    size_t changed = LLVMFuzzerMutate(data, size, max_size);
+    size_t changed = mutate(data, size, max_size);
     if (changed) size = changed;
   }
   begin_input(t);
@@ -324,17 +336,15 @@ static size_t mutate_theirs(uint8_t *data, size_t size, size_t max_size) {
   static size_t last_size;
   uint64_t sample = fw_hash(data, size < 64 ? size : 64);
   if (size != last_size || sample != last_hash) last_seed = fw_recognise(data, size);
-  size_t changed = LLVMFuzzerMutate(data, size, max_size);
+  size_t changed = mutate(data, size, max_size);
   last_size = changed;
   last_hash = fw_hash(data, changed < 64 ? changed : 64);
   begin_input(last_seed);
   return changed;
 }
 
-/* Weak, so that a target with a mutator of its own keeps it; its inputs are then observed only. */
-__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                                                     unsigned int seed) {
-  if (!fw_head) return LLVMFuzzerMutate(data, size, max_size);
+size_t fuzzwise_mutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
+  if (!fw_head) return mutate(data, size, max_size);
   if (!random_state) random_state = ((uint64_t)seed << 32 | seed) ^ 0x5851f42d4c957f2dull;
   if (fw_head->stop || (fw_head->max_inputs && fw_head->inputs >= fw_head->max_inputs &&
                         !fw_head->measure_left))

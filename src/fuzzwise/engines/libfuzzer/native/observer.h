@@ -143,6 +143,7 @@ void fw_need(struct fw_region *region, size_t bytes);
 void fw_lock(void);
 void fw_unlock(void);
 void fw_recover(void);
+void fw_recover_slot(unsigned job);
 _Noreturn void fw_fail(const char *what, const char *name);
 uint64_t fw_milliseconds(void);
 static inline uint8_t *fw_feature(void) { return fw_features.base; }

@@ -137,25 +137,31 @@ void fw_open(const char *folder) {
   fw_log_open(folder);
 }
 
-/* Complete what a process that died left half done. Only while no other job runs. */
+/* The input that a job was at when it died: it counts, whatever it would have shown. With one job
+ * an absolute value counts it exactly once; with more, one that died within the few instructions of
+ * counting it may be lost. */
+void fw_recover_slot(unsigned job) {
+  struct fw_slot *slot = &fw_head->slots[job];
+  if (slot->state == FW_IDLE) return;
+  if (slot->measuring) {
+    if (fw_head->measure_left) fw_head->measure_left--;
+  } else if (slot->seed < fw_head->seeds) {
+    struct fw_seed *s = fw_seed(slot->seed);
+    if (fw_jobs == 1) {
+      s->inputs = slot->seed_inputs + 1;
+    } else if (slot->state == FW_RUNNING) {
+      __atomic_add_fetch(&s->inputs, 1, __ATOMIC_ACQ_REL);
+      __atomic_add_fetch(&fw_head->inputs, 1, __ATOMIC_ACQ_REL);
+    }
+  }
+  if (slot->state == FW_RUNNING) __atomic_add_fetch(&fw_head->lost, 1, __ATOMIC_ACQ_REL);
+  slot->state = FW_IDLE;
+}
+
+/* Complete what processes that died left half done. Only while no other job runs. */
 void fw_recover(void) {
   if (fw_head->journal_valid) fw_apply_journal();
-  for (unsigned i = 0; i < FW_MAX_JOBS; i++) {
-    struct fw_slot *slot = &fw_head->slots[i];
-    if (slot->state == FW_IDLE) continue;
-    if (slot->measuring) {
-      if (fw_head->measure_left) fw_head->measure_left--;
-    } else if (slot->seed < fw_head->seeds) {
-      /* The input counts, whatever it would have shown. With one job an absolute value counts it
-       * exactly once; with more, one that died within its few instructions of counting is lost. */
-      if (fw_jobs == 1)
-        fw_seed(slot->seed)->inputs = slot->seed_inputs + 1;
-      else if (slot->state == FW_RUNNING)
-        fw_seed(slot->seed)->inputs++;
-    }
-    if (slot->state == FW_RUNNING) fw_head->lost++;
-    slot->state = FW_IDLE;
-  }
+  for (unsigned i = 0; i < FW_MAX_JOBS; i++) fw_recover_slot(i);
   uint64_t inputs = 0;
   for (uint64_t t = 0; t < fw_head->seeds; t++) inputs += fw_seed(t)->inputs;
   fw_head->inputs = inputs;

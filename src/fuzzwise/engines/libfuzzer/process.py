@@ -1,0 +1,90 @@
+"""One fuzzing process: started with limits, watched, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TAIL = 1 << 18
+"""Bytes of output that are kept: its end, where the crash report is."""
+
+EXITS = {77: "crash", 70: "timeout", 71: "out-of-memory", 72: "interrupted", 73: "state", 0: "done"}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a fuzzing process ended: what it was, its exit status and the end of its output."""
+
+    kind: str
+    status: int
+    output: str
+
+
+class FuzzingProcess:
+    """A target under libFuzzer, in a session of its own."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
+        self._tail = bytearray()
+        self._process = subprocess.Popen(  # noqa: S603
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=_limits,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also that of its group."""
+        return self._process.pid
+
+    def ending(self) -> Ending | None:
+        """How it ended; None while it runs."""
+        status = self._process.poll()
+        if status is None:
+            return None
+        self._sweep()
+        self._reader.join(timeout=2)
+        kind = EXITS.get(status, "killed" if status < 0 else "exit")
+        if status == -signal.SIGKILL:
+            kind = "killed"
+        elif status < 0:
+            kind = "crash"
+        return Ending(kind, status, bytes(self._tail).decode(errors="replace"))
+
+    def kill(self) -> None:
+        """End it and everything it started, at once."""
+        self._sweep()
+        self._process.wait()
+
+    def _sweep(self) -> None:
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return
+
+    def _read(self) -> None:
+        """Keep the end of what it prints; a target that prints without end fills no memory."""
+        stream = self._process.stderr
+        assert stream is not None
+        while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            self._tail += chunk
+            if len(self._tail) > 2 * TAIL:
+                del self._tail[:-TAIL]
+
+
+def _limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit = 1 << 40  # no single file beyond 1 TiB: the address space of the state is sparse
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

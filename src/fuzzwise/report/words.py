@@ -1,0 +1,55 @@
+"""Numbers and times in the words people use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from fuzzwise.model import Estimate
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with that many significant digits; a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "never"
+    if value == 0:
+        return "0"
+    return f"{value:.{digits}g}" if 1e-3 <= abs(value) < 10**digits else f"{value:.{digits - 1}e}"
+
+
+def count(value: float) -> str:
+    """A large number as people say it: 1,234 or 5.6 million."""
+    if math.isinf(value):
+        return "never"
+    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if value >= size:
+            return f"{value / size:.3g} {word}" if value < 1e15 else f"{value:.2e}"
+    return f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 90 s, 12 min, 5.2 h, 3.1 days."""
+    if math.isinf(seconds):
+        return "never"
+    for size, word in ((86400 * 365.25, "years"), (86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {word}"
+    return f"{seconds:.3g} s"
+
+
+def span(estimate: Estimate, words: Callable[[float], str]) -> str:
+    """A value and its interval, in the given words."""
+    text = f"about {words(estimate.value)}"
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} ({words(estimate.low)} to {words(estimate.high)})"
+
+
+def probability(e: Estimate) -> str:
+    """A probability with its interval; never above 1."""
+    text = number(e.risk)
+    if e.low is None or e.high is None or e.confidence is None:
+        return text
+    return f"{text} ({e.confidence:.0%} interval: {number(e.low)} to {number(min(1.0, e.high))})"

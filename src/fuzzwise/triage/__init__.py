@@ -1,0 +1,1 @@
+"""Triage: which bug a crash is, from the report of a sanitizer, of libFuzzer or of gdb."""

@@ -1,0 +1,49 @@
+"""The identity of the bug behind a crash."""
+
+from __future__ import annotations
+
+import signal as signals
+from dataclasses import dataclass
+
+from fuzzwise.triage import kinds
+from fuzzwise.triage.frames import parse
+from fuzzwise.triage.stack_hash import key_frames, stack_hash
+
+
+@dataclass(frozen=True)
+class BugIdentity:
+    """Which bug a crash shows: equal ids, same bug; frames are the words the id is made of."""
+
+    id: str
+    kind: str
+    severity: str
+    frames: tuple[str, ...]
+
+
+def identify(report_text: str, signal: int | None = None) -> BugIdentity:
+    """The bug that a crash report shows; the signal counts where the report names no crash.
+
+    The kind is no part of the id unless no frame is known: the same overflow can be reported as
+    an overflow or as a SEGV, depending on how far it goes. Timeouts have no frames at all: where
+    a hanging program is interrupted is chance, so all timeouts of a target are one bug.
+    """
+    report = parse(report_text)
+    kind, severity, frames = report.kind, report.severity, report.frames
+    if kind == kinds.UNKNOWN and signal is not None:
+        kind = kinds.of_signal(_signal_name(signal))
+        severity = kinds.severity(kind, "")
+    if kind == "timeout":
+        frames = ()
+    return BugIdentity(
+        id=stack_hash(frames, kind=kind),
+        kind=kind,
+        severity=severity,
+        frames=key_frames(frames, kind=kind),
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signals.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

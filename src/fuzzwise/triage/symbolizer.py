@@ -1,0 +1,54 @@
+"""The settings with which sanitizers write reports that name functions."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+_LLVM = Path("/usr/lib")
+
+
+def symbolizer(search_path: str | None = None, llvm: Path = _LLVM) -> Path | None:
+    """The program llvm-symbolizer from the PATH, else that of the newest LLVM installed.
+
+    ``search_path`` replaces the PATH; ``llvm`` is the directory with the llvm-VERSION
+    directories of Debian.
+    """
+    found = shutil.which("llvm-symbolizer", path=search_path)
+    if found is not None:
+        return Path(found).absolute()
+    candidates = sorted(llvm.glob("llvm-*/bin/llvm-symbolizer"), key=_version, reverse=True)
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def environment(
+    detect_leaks: bool = False, base: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The variables to add to the environment of a target built with sanitizers.
+
+    Options already set in ``base`` (default: the environment of this process) are kept, except
+    where they contradict the ones that a readable report needs.
+    """
+    base = os.environ if base is None else base
+    common = ("symbolize=1", "abort_on_error=0", "handle_abort=1")
+    added = {
+        "ASAN_OPTIONS": (*common, f"detect_leaks={int(detect_leaks)}"),
+        "UBSAN_OPTIONS": (*common, "print_stacktrace=1"),
+    }
+    # The last one of contradicting options counts.
+    result = {
+        name: ":".join(([base[name]] if base.get(name) else []) + list(options))
+        for name, options in added.items()
+    }
+    path = symbolizer()
+    if path is not None:
+        for tool in ("ASAN", "MSAN", "UBSAN"):
+            result[f"{tool}_SYMBOLIZER_PATH"] = str(path)
+    return result
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", path.parts[-3]))

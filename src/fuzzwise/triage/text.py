@@ -1,0 +1,30 @@
+"""Untrusted report text made safe to parse, keep and print."""
+
+from __future__ import annotations
+
+import re
+
+LIMIT = 1 << 20
+"""How many characters of a report are looked at."""
+
+# Possessive quantifiers (*+) keep every match linear, whatever the text.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)|[@-Z\\-_])")
+# Besides control characters: what reorders or hides text on a terminal, and lone surrogates,
+# which cannot be encoded again.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def clean(text: str) -> str:
+    """The first MiB (2**20 characters) of a text without escape codes and control characters.
+
+    Line feeds stay, tabs become spaces.
+    """
+    return _UNSAFE.sub("", _ESCAPES.sub("", text[:LIMIT])).replace("\t", " ")
+
+
+def base_name(path: str) -> str:
+    """The last part of a POSIX path of the machine that wrote the report."""
+    return path.rstrip("/").rsplit("/", 1)[-1]
