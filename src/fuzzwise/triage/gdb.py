@@ -56,7 +56,7 @@ def backtrace(
     if not ended or any(line.startswith("During startup") for line in lines):
         said = next((line for line in lines if line and not _is_table(line)), "no reason given")
         raise BadInput(
-            f"gdb cannot run {program}: {said} It must be a program, not a script, "
+            f"gdb cannot run {program}: {said.rstrip('.')}. It must be a program, not a script, "
             "and gdb must be allowed to trace it."
         )
     return None

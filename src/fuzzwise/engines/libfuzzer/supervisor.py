@@ -143,7 +143,9 @@ class Supervisor:
 
     def _done(self) -> bool:
         state, limit = self._state, self.settings.inputs
-        return bool(state and state.ready and limit and state.head.inputs >= limit)
+        if state is None or not state.ready or limit is None:
+            return False
+        return bool(state.head.inputs >= limit and not state.head.measure_left)
 
     def _start(self, job: int) -> FuzzingProcess:
         settings = self.settings

@@ -20,8 +20,8 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop);
 extern __thread uintptr_t __sancov_lowest_stack;
 
 #define MAX_MODULES 4096
-static struct fw_module modules[MAX_MODULES];
-static unsigned n_modules;
+struct fw_module fw_modules[MAX_MODULES];
+unsigned fw_n_modules;
 static uint64_t total_features;
 
 static uint64_t *shown;
@@ -31,10 +31,10 @@ static uint64_t random_state;
 
 void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop) {
   fuzzwise_real_counters_init(start, stop);
-  if (start == stop || n_modules == MAX_MODULES) return;
-  for (unsigned i = 0; i < n_modules; i++)
-    if (modules[i].start == start) return;
-  modules[n_modules++] = (struct fw_module){start, stop, total_features};
+  if (start == stop || fw_n_modules == MAX_MODULES) return;
+  for (unsigned i = 0; i < fw_n_modules; i++)
+    if (fw_modules[i].start == start) return;
+  fw_modules[fw_n_modules++] = (struct fw_module){start, stop, total_features};
   total_features += (uint64_t)(stop - start) * FW_BUCKETS;
 }
 
@@ -101,9 +101,9 @@ static int read_counters(int all, int hide) {
   uint64_t path = 0xcbf29ce484222325ull;
   int anything_new = 0;
   n_shown = n_wiped = 0;
-  for (unsigned m = 0; m < n_modules; m++) {
-    uint8_t *p = modules[m].start, *stop = modules[m].stop;
-    uint64_t first = modules[m].first;
+  for (unsigned m = 0; m < fw_n_modules; m++) {
+    uint8_t *p = fw_modules[m].start, *stop = fw_modules[m].stop;
+    uint64_t first = fw_modules[m].first;
     while (p < stop) {
       uint64_t word;
       size_t step = 1;
@@ -118,7 +118,7 @@ static int read_counters(int all, int hide) {
         word = *p;
       }
       if (hide && word) wipe(p, word, step);
-      uint64_t base = first + (uint64_t)(p - modules[m].start) * FW_BUCKETS;
+      uint64_t base = first + (uint64_t)(p - fw_modules[m].start) * FW_BUCKETS;
       while (word) {
         unsigned byte = (unsigned)__builtin_ctzll(word) / 8;
         uint8_t count = (uint8_t)(word >> byte * 8);
@@ -145,6 +145,27 @@ static int read_counters(int all, int hide) {
   return anything_new;
 }
 
+
+static void measurement_done(void) {
+  fw_log_point(1, fw_head->measure_found, fw_head->measure_size);
+  fw_head->measure_size = 0;
+  while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
+}
+
+static void point_reached(void) {
+  fw_lock();
+  if (fw_head->inputs >= fw_head->next_point) {
+    if (fw_head->measure && !fw_head->measure_left && fw_head->measure_size == 0) {
+      fw_head->measure_found = 0;
+      fw_head->measure_size = fw_head->inputs;
+      fw_head->measure_left = fw_head->inputs;
+    } else if (!fw_head->measure) {
+      fw_log_point(0, 0, 0);
+      while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
+    }
+  }
+  fw_unlock();
+}
 
 static void open_state(void) {
   const char *folder = getenv("FUZZWISE_STATE");
@@ -179,28 +200,12 @@ static void open_state(void) {
   } else {
     fw_recover_slot(fw_job);
   }
-  fw_head->slots[fw_job] = (struct fw_slot){.state = FW_IDLE, .pid = (uint32_t)getpid()};
-}
-
-static void point_reached(void) {
+  /* The input that completed a data point, or its measurement, may have ended the process. */
   fw_lock();
-  if (fw_head->inputs >= fw_head->next_point) {
-    if (fw_head->measure && !fw_head->measure_left && fw_head->measure_size == 0) {
-      fw_head->measure_found = 0;
-      fw_head->measure_size = fw_head->inputs;
-      fw_head->measure_left = fw_head->inputs;
-    } else if (!fw_head->measure) {
-      fw_log_point(0, 0, 0);
-      while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
-    }
-  }
+  if (fw_head->measure_size && !fw_head->measure_left) measurement_done();
   fw_unlock();
-}
-
-static void measurement_done(void) {
-  fw_log_point(1, fw_head->measure_found, fw_head->measure_size);
-  fw_head->measure_size = 0;
-  while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
+  if (fw_head->inputs >= fw_head->next_point) point_reached();
+  fw_head->slots[fw_job] = (struct fw_slot){.state = FW_IDLE, .pid = (uint32_t)getpid()};
 }
 
 /* A smaller input that shows everything its seed was kept for takes the seed's place. */
@@ -210,9 +215,9 @@ static void shrink_seed(uint64_t t, const uint8_t *data, size_t size) {
   const uint64_t *owned = (const uint64_t *)(const void *)(fw_data.base + s->owned);
   for (uint64_t i = 0; i < s->owned_count; i++) {
     uint64_t feature = owned[i];
-    unsigned m = n_modules - 1;
-    while (modules[m].first > feature) m--;
-    uint8_t count = modules[m].start[(feature - modules[m].first) / FW_BUCKETS];
+    unsigned m = fw_n_modules - 1;
+    while (fw_modules[m].first > feature) m--;
+    uint8_t count = fw_modules[m].start[(feature - fw_modules[m].first) / FW_BUCKETS];
     unsigned wanted = feature % FW_BUCKETS;
     if (!count || (fw_head->species_kind == FW_FEATURE && bucket(count) != wanted)) return;
   }

@@ -136,6 +136,8 @@ extern struct fw_region fw_features, fw_holder_of, fw_seeds, fw_data, fw_holders
     fw_discoveries, fw_directory, fw_pages, fw_windows, fw_paths;
 extern unsigned fw_job, fw_jobs;
 extern int fw_fresh_state;
+extern struct fw_module fw_modules[]; /* where the counters are */
+extern unsigned fw_n_modules;
 
 /* state.c */
 void fw_open(const char *folder);

@@ -30,12 +30,6 @@ double fw_weight(uint64_t t) {
   }
 }
 
-double fw_weight_sum(void) {
-  double sum = 0.0;
-  for (uint64_t t = 0; t < fw_head->seeds; t++) sum += fw_weight(t);
-  return sum;
-}
-
 static void make_table(uint64_t seeds) {
   if (seeds > table_room) {
     table_room = seeds * 2;
@@ -49,6 +43,14 @@ static void make_table(uint64_t seeds) {
   }
   table_seeds = seeds;
   table_until = fw_head->inputs + seeds + 64;
+}
+
+double fw_weight_sum(void) {
+  double sum = 0.0;
+  /* After a discovery, or at the start, the weights of the next input are yet to be made. */
+  if (fw_head->schedule == FW_FRESH && table_seeds != fw_head->seeds) make_table(fw_head->seeds);
+  for (uint64_t t = 0; t < fw_head->seeds; t++) sum += fw_weight(t);
+  return sum;
 }
 
 uint64_t fw_choose(uint64_t random) {

@@ -1,0 +1,42 @@
+"""Real targets for the tests of the libFuzzer engine: built once, run for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzzwise.engines.libfuzzer.build import NATIVE, build_words, find_toolchain
+
+TARGETS = Path(__file__).parent / "targets"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def build(folder: Path, source: Path, *flags: str) -> Path:
+    """Compile a target; skipped where there is no clang."""
+    if not shutil.which("clang"):
+        pytest.skip("clang is not installed")
+    target = folder / source.stem
+    words = build_words(
+        find_toolchain(), [str(source), f"-I{NATIVE}", "-o", str(target), *flags]
+    )
+    subprocess.run(words, check=True)
+    return target
+
+
+def fuzz(
+    target: Path, out: Path, *words: object, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """``fuzzwise fuzz`` as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "fuzzwise", "fuzz", str(target), "--out", str(out), *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        env={**os.environ, **environment},
+        check=False,
+    )
