@@ -21,9 +21,7 @@ def build(folder: Path, source: Path, *flags: str) -> Path:
     if not shutil.which("clang"):
         pytest.skip("clang is not installed")
     target = folder / source.stem
-    words = build_words(
-        find_toolchain(), [str(source), f"-I{NATIVE}", "-o", str(target), *flags]
-    )
+    words = build_words(find_toolchain(), [str(source), f"-I{NATIVE}", "-o", str(target), *flags])
     subprocess.run(words, check=True)
     return target
 
@@ -33,7 +31,16 @@ def fuzz(
 ) -> subprocess.CompletedProcess[str]:
     """``fuzzwise fuzz`` as a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "fuzz", str(target), "--out", str(out), *map(str, words)],
+        [
+            sys.executable,
+            "-m",
+            "fuzzwise",
+            "fuzz",
+            str(target),
+            "--out",
+            str(out),
+            *map(str, words),
+        ],
         capture_output=True,
         text=True,
         timeout=180,

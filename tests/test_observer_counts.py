@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from observed_target import TARGETS, build, fuzz
 
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
+from observed_target import TARGETS, build, fuzz
 
 
 def bucket(count: int) -> int:

@@ -49,9 +49,7 @@ def _run(name: str, words: list[str]) -> int:
 
     command: click.Command = import_module(f"fuzzwise.cli.{name}").command
     try:
-        command.main(words, prog_name=f"fuzzwise {name}", standalone_mode=False)
-    except click.exceptions.Exit as request:
-        return request.exit_code
+        result = command.main(words, prog_name=f"fuzzwise {name}", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return BAD_USAGE
@@ -61,7 +59,7 @@ def _run(name: str, words: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         print("Interrupted.", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
-    return 0
+    return result if isinstance(result, int) else 0
 
 
 def _overview() -> str:

@@ -92,16 +92,51 @@ def read(path: Path) -> pl.DataFrame:
     return table
 
 
-def evaluate(table: pl.DataFrame, beyond: int = BEYOND) -> Published:
-    """Power law, bias and variance of every subject over the points n > ``beyond``."""
+@dataclass(frozen=True)
+class SubjectLaw:
+    """The power law of one subject."""
+
+    name: str
+    law: PowerLaw
+
+
+def fit_truth(
+    table: pl.DataFrame, beyond: int = BEYOND
+) -> tuple[tuple[SubjectLaw, ...], pl.DataFrame]:
+    """Mean Δ per subject and n, zeros included, and the power law through those beyond.
+
+    Every point weighs as much as it has runs.
+    """
     polars = load_polars()
     col = polars.col
-    names = [c for c in table.columns if c not in ("subject", "run", "n", "delta")]
     truth = (
         table.group_by("subject", "n")
         .agg(delta=col("delta").mean(), runs=polars.len())
         .sort("subject", "n")
     )
+    laws = []
+    for name in truth["subject"].unique().sort():
+        points = truth.filter((col("subject") == name) & (col("n") > beyond))
+        law = fit(
+            points["n"].cast(polars.Float64).to_numpy(),
+            points["delta"].to_numpy(),
+            points["runs"].cast(polars.Float64).to_numpy(),
+        )
+        if law is None:
+            raise BadInput(
+                f"The subject {name!r} has fewer than two points beyond {beyond:,} inputs with a "
+                "discovery, too few for a power law."
+            )
+        laws.append(SubjectLaw(name, law))
+    return tuple(laws), truth
+
+
+def evaluate(table: pl.DataFrame, beyond: int = BEYOND) -> Published:
+    """Power law, bias and variance of every subject over the points n > ``beyond``."""
+    polars = load_polars()
+    col = polars.col
+    names = [c for c in table.columns if c not in ("subject", "run", "n", "delta")]
+    laws, truth = fit_truth(table, beyond)
     long = table.unpivot(
         index=["subject", "run", "n"], on=names, variable_name="estimator", value_name="value"
     ).join(truth, on=["subject", "n"])
@@ -117,18 +152,7 @@ def evaluate(table: pl.DataFrame, beyond: int = BEYOND) -> Published:
     )
     late = scores.filter(col("n") > beyond)
     subjects = []
-    for name in truth["subject"].unique().sort():
-        points = truth.filter((col("subject") == name) & (col("n") > beyond))
-        law = fit(
-            points["n"].cast(polars.Float64).to_numpy(),
-            points["delta"].to_numpy(),
-            points["runs"].cast(polars.Float64).to_numpy(),
-        )
-        if law is None:
-            raise BadInput(
-                f"The subject {name!r} has fewer than two points beyond {beyond:,} inputs with a "
-                "discovery, too few for a power law."
-            )
+    for name, law in ((each.name, each.law) for each in laws):
         means = (
             late.filter(col("subject") == name)
             .group_by("estimator")

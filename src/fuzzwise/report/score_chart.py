@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fuzzwise.evaluate.published import Published
+from fuzzwise.power_law import PowerLaw
 from fuzzwise.report.chart_file import load_altair
 from fuzzwise.report.style import ESTIMATOR_COLOURS, dressed, inputs_axis, log_axis
 
@@ -12,16 +14,29 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def draw_published(published: Published) -> Any:
-    """Figure 5 (Δ and its power law) above figure 4 (bias and variance), a facet a subject."""
-    alt = load_altair()
-    truth = [row for row in published.truth.to_dicts() if row["delta"] > 0]
+class Fitted(Protocol):
+    """A subject with its power law."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def law(self) -> PowerLaw:
+        """Its power law."""
+        ...
+
+
+def _power_laws(alt: Any, laws: Sequence[Fitted], means: pl.DataFrame) -> Any:
+    """Figure 5: measured Δ and its power law, a facet a subject."""
+    truth = [row for row in means.to_dicts() if row["delta"] > 0]
     fitted = [
         {"subject": s.name, "n": n, "delta": s.law.at(n)}
-        for s in published.subjects
+        for s in laws
         for n in sorted({row["n"] for row in truth if row["subject"] == s.name and row["n"] > 1000})
     ]
-    labels = {s.name: f"{s.name}  (R² {s.law.r2:.4f})" for s in published.subjects}
+    labels = {s.name: f"{s.name}  (R² {s.law.r2:.4f})" for s in laws}
     rows = [
         {**row, "subject": labels[row["subject"]], "kind": kind}
         for kind, group in (("measured, mean of the runs", truth), ("power law, n > 1000", fitted))
@@ -35,7 +50,7 @@ def draw_published(published: Published) -> Any:
     base = alt.Chart(alt.Data(values=rows)).encode(
         inputs_axis(alt), log_axis(alt, "delta", "Δ"), shape
     )
-    figure5 = (
+    return (
         alt.layer(
             base.transform_filter("datum.kind[0] == 'm'").mark_point(filled=True, size=25),
             base.transform_filter("datum.kind[0] == 'p'").mark_line(),
@@ -44,6 +59,19 @@ def draw_published(published: Published) -> Any:
         .facet(facet=alt.Facet("subject:N", title=None), columns=3)
         .resolve_scale(y="independent")
     )
+
+
+def draw_power_laws(
+    laws: Sequence[Fitted], means: pl.DataFrame, title: str, subtitle: list[str]
+) -> Any:
+    """Figure 5 alone, for measurements of our own."""
+    return dressed(_power_laws(load_altair(), laws, means), title, subtitle)
+
+
+def draw_published(published: Published) -> Any:
+    """Figure 5 (Δ and its power law) above figure 4 (bias and variance), a facet a subject."""
+    alt = load_altair()
+    figure5 = _power_laws(alt, published.subjects, published.truth)
     figure4 = [
         _by_estimator(alt, published.scores, measure, title)
         for measure, title in (

@@ -129,26 +129,28 @@ class State:
                 yield os.pread(file.fileno(), int(record["size"]), int(record["where"]))
 
     def observation(self, seconds: float) -> Observation:
-        """What is known at this moment; q only where the log has it, so without counts per seed."""
+        """What is known at this moment; without counts per seed, which the log has.
+
+        Read between two changes if there is a moment between them. A fuzzer that changes counts
+        without pause is read as it goes, and what is an input ahead is brought in line.
+        """
         head = self.head
-        for _ in range(1000):
+        for _ in range(200):
             before = head.sequence
-            if before % 2:
-                continue
-            numbers = (head.inputs, head.species, tuple(head.f), head.k, head.last_discovery_ms)
+            n, species, k, last = head.inputs, head.species, head.k, head.last_discovery_ms
+            f1, f2, f3, f4 = head.f
             found = self.discoveries()
-            if head.sequence == before:
+            if before % 2 == 0 and head.sequence == before:
                 break
-        n, species, (f1, f2, f3, f4), k, last = numbers
-        times: Ints = found["input"].astype(np.int64)
+        times: Ints = np.sort(found["input"].astype(np.int64))
         return Observation(
             n=max(int(n), int(times[-1]) if len(times) else 0),
             seconds=seconds,
             last_discovery_seconds=min(last / 1000, seconds) if len(times) else None,
-            species=int(species),
+            species=max(int(species), int(f1 + f2 + f3 + f4), len(times)),
             f=(int(f1), int(f2), int(f3), int(f4)),
-            k=int(k),
-            discoveries=np.sort(times),
+            k=max(min(int(k), int(f1)), int(f1 > 0)),
+            discoveries=times,
         )
 
     def seed_counts(self, q: Floats) -> SeedCounts:

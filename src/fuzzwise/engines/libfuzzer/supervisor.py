@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,33 +100,81 @@ class Supervisor:
 
     def run(self, watch: Callable[[Progress], None]) -> Progress:
         """Fuzz until a rule says stop."""
-        clock = time.monotonic()
-        try:
-            while True:
-                self._tend()
-                time.sleep(TICK)
-                now = time.monotonic()
-                self._seconds += now - clock
-                clock = now
-                if self._state is None or not self._state.ready:
-                    self._give_up_early()
-                    if self._interrupted:
-                        raise BadInput("Interrupted before the target ran its first input.")
-                    continue
-                progress = self._progress()
-                progress.stopped = self._decide(progress)
+        with self._only_one():
+            try:
+                self._adopt_orphans()
+                return self._go_on(watch)
+            except OSError as error:
+                raise BadInput(
+                    f"{self.settings.out}: the campaign cannot go on ({error})."
+                ) from error
+            finally:
+                for process in self._processes:
+                    if process:
+                        process.kill()
                 self._save()
-                watch(progress)
-                if progress.stopped:
-                    self._finish()
-                    final = self._progress()
-                    final.stopped, final.decision = progress.stopped, progress.decision
-                    return final
-        finally:
-            for process in self._processes:
-                if process:
-                    process.kill()
+
+    def _go_on(self, watch: Callable[[Progress], None]) -> Progress:
+        clock = time.monotonic()
+        while True:
+            self._tend()
+            time.sleep(TICK)
+            now = time.monotonic()
+            self._seconds += now - clock
+            clock = now
+            if self._state is None or not self._state.ready:
+                self._give_up_early()
+                if self._interrupted:
+                    raise BadInput("Interrupted before the target ran its first input.")
+                continue
+            progress = self._progress()
+            progress.stopped = self._decide(progress)
             self._save()
+            watch(progress)
+            if progress.stopped:
+                self._finish()
+                final = self._progress()
+                final.stopped, final.decision = progress.stopped, progress.decision
+                return final
+
+    @contextlib.contextmanager
+    def _only_one(self) -> Iterator[None]:
+        """One supervisor a folder; the lock goes with the process, however it ends."""
+        with (self.settings.out / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise BadInput(
+                    f"{self.settings.out}: another fuzzwise is running this campaign. Wait for it, "
+                    "or use another --out folder."
+                ) from error
+            yield
+
+    def _adopt_orphans(self) -> None:
+        """Crashing inputs that were written, but not recorded, before the supervisor was killed."""
+        for artifact in self._artifacts():
+            command = [str(self.settings.target.resolve()), str(artifact.resolve())]
+            process = FuzzingProcess(command, _sanitizer_environment(), self._folders["scratch"])
+            deadline = time.monotonic() + 30
+            while (ending := process.ending()) is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if ending is None:
+                process.kill()
+            output = ending.output if ending else "libFuzzer: timeout"
+            kind = (
+                ending.kind if ending and ending.kind in ("timeout", "out-of-memory") else "crash"
+            )
+            self._skipped.add(_name(artifact))
+            n = int(State(self._folders["state"]).head.inputs) if self._state_exists() else 0
+            self.book.add(output, kind, [artifact], n, self._seconds)
+
+    def _artifacts(self) -> list[Path]:
+        kinds = ("crash", "timeout", "oom", "leak")
+        return [
+            path
+            for path in self._folders["crashes"].iterdir()
+            if path.is_file() and path.name.split("-")[0] in kinds
+        ]
 
     # ── processes ─────────────────────────────────────────────────────────────────────────────
 
@@ -157,6 +207,7 @@ class Supervisor:
         environment = {
             **_sanitizer_environment(),
             "FUZZWISE_STATE": str(self._folders["state"].resolve()),
+            "FUZZWISE_PARENT": str(os.getpid()),
             "FUZZWISE_JOB": str(job),
             "FUZZWISE_JOBS": str(settings.jobs),
             "FUZZWISE_FIRST": str(int(first)),
@@ -174,6 +225,8 @@ class Supervisor:
             f"-artifact_prefix={self._folders['crashes'].resolve()}/",
             "-print_final_stats=0",
             "-detect_leaks=0",
+            "-timeout=10",
+            "-len_control=100",  # libFuzzer's default, which it drops where there is a mutator
             *self._seed_option(),
             *settings.options,
         ]
@@ -226,11 +279,7 @@ class Supervisor:
         self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
             n = int(self._state.head.inputs) if self._state else 0
-            artifacts = [
-                path
-                for path in self._folders["crashes"].iterdir()
-                if path.is_file() and path.name.split("-")[0] in ("crash", "timeout", "oom", "leak")
-            ]
+            artifacts = self._artifacts()
             if not artifacts and ending.kind == "exit":
                 raise BadInput(self._explain(ending))
             kind = "crash" if ending.kind == "exit" else ending.kind

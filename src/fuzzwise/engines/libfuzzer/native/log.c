@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 static int log_fd = -1;
+static char log_path[4096];
 static char *line;
 static size_t used, room;
 
 void fw_log_open(const char *folder) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/observations.jsonl", folder);
-  log_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (log_fd < 0) fw_fail("cannot open the log", path);
+  snprintf(log_path, sizeof log_path, "%s/observations.jsonl", folder);
+  log_fd = fw_open_file(log_path);
+  if (log_fd < 0) fw_fail("cannot open the log", log_path);
 }
 
 static void put(const char *format, ...) {
@@ -90,6 +90,7 @@ void fw_log_point(int with_truth, uint64_t found, uint64_t size) {
     ssize_t n = pwrite(log_fd, line + written, used - written,
                        (off_t)(fw_head->log_bytes + written));
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EBADF && (log_fd = fw_open_file(log_path)) >= 0) continue;
     if (n <= 0) fw_fail("no room for the log", "observations.jsonl");
     written += (size_t)n;
   }

@@ -124,6 +124,7 @@ struct fw_region {
   size_t size; /* usable bytes */
   size_t limit;
   const char *name;
+  char *path;
 };
 
 struct fw_module {
@@ -141,6 +142,7 @@ extern unsigned fw_n_modules;
 
 /* state.c */
 void fw_open(const char *folder);
+int fw_open_file(const char *path);
 void fw_need(struct fw_region *region, size_t bytes);
 void fw_lock(void);
 void fw_unlock(void);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define CHUNK ((size_t)1 << 16)
+#define HIGH_DESCRIPTOR 300
 
 struct fw_head *fw_head;
 struct fw_region fw_features = {.name = "features", .limit = (size_t)1 << 32};
@@ -44,10 +45,21 @@ static uint64_t clock_ms(void) {
 
 uint64_t fw_milliseconds(void) { return earlier_ms + clock_ms() - started_ms; }
 
+/* Descriptors out of the way of a target that closes what it finds. */
+int fw_open_file(const char *path) {
+  int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (low < 0) return low;
+  int high = fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+  if (high < 0) return low;
+  close(low);
+  return high;
+}
+
 static void open_region(struct fw_region *region, const char *folder) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, region->name);
-  region->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  region->path = strdup(path);
+  region->fd = fw_open_file(path);
   struct stat info;
   if (region->fd < 0 || fstat(region->fd, &info) != 0) fw_fail("cannot open the state", path);
   region->size = (size_t)info.st_size;
@@ -73,6 +85,10 @@ void fw_need(struct fw_region *region, size_t bytes) {
   if (wanted > region->limit) wanted = region->limit;
   /* Allocated, not only extended: a full disk is an error here and not a SIGBUS later. */
   int error = posix_fallocate(region->fd, 0, (off_t)wanted);
+  if (error == EBADF) { /* the target has closed it all the same */
+    region->fd = fw_open_file(region->path);
+    error = region->fd < 0 ? errno : posix_fallocate(region->fd, 0, (off_t)wanted);
+  }
   if (error) {
     errno = error;
     fw_fail("no room for the state", region->name);

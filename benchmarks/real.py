@@ -1,0 +1,40 @@
+"""Real libraries under our engine and under stock libFuzzer: what the studies on them share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fuzzwise.engines.libfuzzer.build import LIBRARIES, engine, find_toolchain
+from subjects import PLAIN_FLAGS, SUBJECTS, Subject, build, seeds
+
+ASAN_FLAGS = [*PLAIN_FLAGS, "-fsanitize=address"]
+DEFAULT_WORK = Path("subjects-work")
+
+
+def target(subject: Subject, work: Path, *, stock: bool, asan: bool = False) -> Path:
+    """The subject's target, built with libFuzzer's own main or with our engine."""
+    toolchain = find_toolchain()
+    flags = ASAN_FLAGS if asan else PLAIN_FLAGS
+    linked = ["-fsanitize=fuzzer"] if stock else [str(engine(toolchain))]
+    name = f"{'stock' if stock else 'ours'}{'-asan' if asan else ''}"
+    extra = [] if stock else list(LIBRARIES)
+    # The libraries go last on the command, behind those of the subject.
+    cxx = [str(toolchain.cxx), *extra] if extra else [str(toolchain.cxx)]
+    return build(subject, work, name, [str(toolchain.cc)], cxx, flags, linked)
+
+
+def starting_corpus(subject: Subject, work: Path) -> Path:
+    """A folder with the subject's seeds."""
+    folder = work / "corpora" / subject.name
+    seeds(subject, folder)
+    return folder
+
+
+def chosen(names: list[str]) -> list[Subject]:
+    """The subjects of these names; all of them for none."""
+    known = {subject.name: subject for subject in SUBJECTS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"There is no subject {unknown[0]!r}; known: {', '.join(known)}.")
+    return [known[name] for name in names] or list(SUBJECTS)

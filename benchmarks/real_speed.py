@@ -1,0 +1,191 @@
+"""Speed against stock libFuzzer on real libraries: same harness, same start, alternating runs.
+
+Two questions. With our schedule: how many features are reached in equal time, both corpora judged by
+the stock binary? Observing only: how many executions a second are left of stock libFuzzer's? Run
+``make real-speed``; the table goes to docs/real-speed.md, with the 95 % interval of each ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from scipy import stats
+
+from real import DEFAULT_WORK, chosen, starting_corpus, target
+from subjects import Subject
+
+SECONDS = 6
+REPEATS = 10
+
+
+def main() -> None:
+    """Run the races and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--work", type=Path, default=DEFAULT_WORK)
+    parser.add_argument("--out", type=Path, default=Path("docs"))
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    options = parser.parse_args()
+    kept = options.work / "speed.json"
+    results: dict[str, dict[str, list[float]]] = (
+        json.loads(kept.read_text()) if kept.exists() else {}
+    )
+    for repeat in range(options.repeats):
+        for subject in chosen(options.names):
+            rows = results.setdefault(
+                subject.name, {"features": [], "observe": [], "observe-asan": []}
+            )
+            if len(rows["features"]) > repeat:
+                continue
+            rows["observe"].append(_observed(subject, options, repeat, asan=False))
+            rows["observe-asan"].append(_observed(subject, options, repeat, asan=True))
+            rows["features"].append(_features(subject, options, repeat))
+            kept.write_text(json.dumps(results))
+            print(subject.name, repeat, {k: round(v[-1], 3) for k, v in rows.items()}, flush=True)
+    (options.out / "real-speed.md").write_text(_page(results, options), encoding="utf-8")
+
+
+def _features(subject: Subject, options: argparse.Namespace, seed: int) -> float:
+    """Features of our corpus over those of stock libFuzzer's, after the same time."""
+    work = options.work / "race"
+    shutil.rmtree(work, ignore_errors=True)
+    theirs, ours = work / "stock", work / "ours"
+    theirs.mkdir(parents=True)
+    stock = target(subject, options.work, stock=True)
+    start = starting_corpus(subject, options.work)
+
+    def run_stock() -> None:
+        _stock(stock, seed, options.seconds, theirs, start)
+
+    def run_ours() -> None:
+        _ours(
+            target(subject, options.work, stock=False), start, ours, seed, options.seconds, "fresh"
+        )
+
+    for run in (run_stock, run_ours) if seed % 2 else (run_ours, run_stock):
+        run()
+    return _judge(stock, ours / "corpus", start) / _judge(stock, theirs, start)
+
+
+def _observed(subject: Subject, options: argparse.Namespace, seed: int, *, asan: bool) -> float:
+    """Executions a second under observation over those of stock libFuzzer.
+
+    Both start from the same grown corpus, so that they spend their time on like inputs: from
+    scratch, how fast a run is depends more on which inputs it finds than on who watches.
+    """
+    work = options.work / "race"
+    shutil.rmtree(work, ignore_errors=True)
+    grown = _grown(subject, options)
+    stock = target(subject, options.work, stock=True, asan=asan)
+    ours = target(subject, options.work, stock=False, asan=asan)
+    seconds = options.seconds / 2
+    speeds = {}
+    for which in ("stock", "ours") if seed % 2 else ("ours", "stock"):
+        if which == "stock":
+            (work / "stock").mkdir(parents=True)
+            speeds[which] = _stock(stock, seed, seconds, work / "stock", grown)
+        else:
+            speeds[which] = _ours(ours, grown, work / "ours", seed, seconds, "observe")
+    return speeds["ours"] / speeds["stock"]
+
+
+def _grown(subject: Subject, options: argparse.Namespace) -> Path:
+    """A corpus on which little is left to find, made once by stock libFuzzer."""
+    folder: Path = options.work / "grown" / subject.name
+    if not folder.exists():
+        partial = folder.with_name(f".{subject.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        start = starting_corpus(subject, options.work)
+        _stock(target(subject, options.work, stock=True), 0, 20, partial, start)
+        partial.rename(folder)
+    return folder
+
+
+def _stock(stock: Path, seed: int, seconds: float, corpus: Path, start: Path) -> float:
+    """Run stock libFuzzer; its inputs a second."""
+    began = time.monotonic()
+    words = [f"-max_total_time={math.ceil(seconds)}", f"-seed={seed + 1}", "-detect_leaks=0",
+             "-print_final_stats=1", str(corpus), str(start)]  # fmt: skip
+    result = subprocess.run(
+        [str(stock), *words], capture_output=True, text=True, errors="replace", check=False
+    )
+    count = re.search(r"number_of_executed_units: (\d+)", result.stderr)
+    assert count, result.stderr[-500:]
+    return int(count[1]) / (time.monotonic() - began)
+
+
+def _ours(ours: Path, start: Path, out: Path, seed: int, seconds: float, schedule: str) -> float:
+    """Run `fuzzwise fuzz`; its inputs a second."""
+    words = [str(ours), str(start), "--out", str(out), "--time", f"{math.ceil(seconds)}s", "--quiet",
+             "--seed", str(seed), "--schedule", schedule, "--json"]  # fmt: skip
+    result = subprocess.run(
+        [sys.executable, "-m", "fuzzwise", "fuzz", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return float(json.loads(result.stdout)["inputs_per_second"])
+
+
+def _judge(stock: Path, corpus: Path, start: Path) -> int:
+    result = subprocess.run(
+        [str(stock), "-runs=0", "-detect_leaks=0", str(corpus), str(start)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    found = re.search(r"INITED cov: \d+ ft: (\d+)", result.stderr)
+    assert found, result.stderr[-500:]
+    return int(found[1])
+
+
+def _interval(ratios: list[float]) -> tuple[float, float, float]:
+    """Geometric mean with its 95 % interval (Student's t on the logarithms)."""
+    logs = [math.log(r) for r in ratios]
+    middle = statistics.mean(logs)
+    half = 0.0
+    if len(logs) > 1:
+        half = float(stats.t.ppf(0.975, len(logs) - 1)) * statistics.stdev(logs) / len(logs) ** 0.5
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+
+def _page(results: dict[str, dict[str, list[float]]], options: argparse.Namespace) -> str:
+    lines = [
+        "# Speed against stock libFuzzer",
+        "",
+        f"{options.repeats} alternating runs of {options.seconds:g} s for each library, same harness, same seeds, one",
+        "process each; geometric means with 95 % intervals. Written by `make real-speed`.",
+        "",
+        "| library | features in equal time, our schedule | executions/s, observing only | the same with ASan |",
+        "|---|---|---|---|",
+    ]
+    for name, rows in results.items():
+        cells = [
+            "{:.2f} ({:.2f} to {:.2f})".format(*_interval(rows[k]))
+            for k in ("features", "observe", "observe-asan")
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    totals = []
+    for kind in ("features", "observe", "observe-asan"):
+        totals.append(
+            f"{_interval([_interval(rows[kind])[0] for rows in results.values()])[0]:.2f}"
+        )
+    lines += [f"| geometric mean | {totals[0]} | {totals[1]} | {totals[2]} |", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
