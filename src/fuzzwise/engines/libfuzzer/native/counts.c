@@ -11,16 +11,19 @@
 
 static uint32_t *holder_of(void) { return (uint32_t *)fw_holder_of.base; }
 
+static uint64_t mix(uint64_t h, uint64_t word) {
+  h = (h ^ word) * 0xff51afd7ed558ccdull;
+  return h ^ h >> 32;
+}
+
+/* Four lanes at once: one after the other, the multiplications would wait for each other. */
 uint64_t fw_hash(const uint8_t *data, size_t size) {
-  uint64_t h = 0x9e3779b97f4a7c15ull ^ size;
-  while (size >= 8) {
-    uint64_t word;
-    memcpy(&word, data, 8);
-    h = (h ^ word) * 0xff51afd7ed558ccdull;
-    h ^= h >> 32;
-    data += 8;
-    size -= 8;
+  uint64_t h = 0x9e3779b97f4a7c15ull ^ size, lanes[4] = {h, h + 1, h + 2, h + 3}, words[4];
+  for (; size >= sizeof words; size -= sizeof words, data += sizeof words) {
+    memcpy(words, data, sizeof words);
+    for (int i = 0; i < 4; i++) lanes[i] = mix(lanes[i], words[i]);
   }
+  for (int i = 0; i < 4; i++) h = mix(h, lanes[i]);
   for (; size; size--) h = (h ^ *data++) * 0x100000001b3ull;
   h ^= h >> 29;
   return h ? h : 1;

@@ -374,11 +374,11 @@ static size_t mutate_ours(uint8_t *data, size_t max_size) {
 static size_t mutate_theirs(uint8_t *data, size_t size, size_t max_size) {
   static uint64_t last_hash, last_seed;
   static size_t last_size;
-  uint64_t sample = fw_hash(data, size < 64 ? size : 64);
+  uint64_t sample = fw_hash(data, size < 16 ? size : 16);
   if (size != last_size || sample != last_hash) last_seed = fw_recognise(data, size);
   size_t changed = mutate(data, size, max_size);
   last_size = changed;
-  last_hash = fw_hash(data, changed < 64 ? changed : 64);
+  last_hash = fw_hash(data, changed < 16 ? changed : 16);
   begin_input(last_seed);
   return changed;
 }
