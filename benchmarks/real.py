@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.build import LIBRARIES, engine, find_toolchain
+from fuzzwise.engines.libfuzzer.build import LIBRARIES, find_toolchain, link_words
 from subjects import PLAIN_FLAGS, SUBJECTS, Subject, build, seeds
 
 ASAN_FLAGS = [*PLAIN_FLAGS, "-fsanitize=address"]
@@ -16,7 +16,7 @@ def target(subject: Subject, work: Path, *, stock: bool, asan: bool = False) -> 
     """The subject's target, built with libFuzzer's own main or with our engine."""
     toolchain = find_toolchain()
     flags = ASAN_FLAGS if asan else PLAIN_FLAGS
-    linked = ["-fsanitize=fuzzer"] if stock else [str(engine(toolchain))]
+    linked = ["-fsanitize=fuzzer"] if stock else link_words(toolchain, flags)[: -len(LIBRARIES)]
     name = f"{'stock' if stock else 'ours'}{'-asan' if asan else ''}"
     extra = [] if stock else list(LIBRARIES)
     # The libraries go last on the command, behind those of the subject.

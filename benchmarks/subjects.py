@@ -118,7 +118,11 @@ def build(
         [*cxx, *flags, str(harness), *engine, *map(str, libraries), "-lm", "-o", str(target)],
     ]
     stamp = json.dumps(
-        [commands, subject.harness.read_text(), _ages([*libraries, *map(Path, engine)])]
+        [
+            commands,
+            subject.harness.read_text(),
+            _ages([*libraries, *(Path(word) for word in engine if not word.startswith("-"))]),
+        ]
     )
     if not _fresh(target, stamp):
         _prepare(subject, work, variant)

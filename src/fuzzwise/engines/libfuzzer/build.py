@@ -90,6 +90,21 @@ def stubs(toolchain: Toolchain) -> Path:
     return engine(toolchain).with_name("libfuzzwise_stubs.a")
 
 
+def link_words(toolchain: Toolchain, flags: Sequence[str]) -> list[str]:
+    """What links a target: the engine, and libFuzzer's eyes on memcmp and its like.
+
+    With address, memory or thread sanitizer these eyes are the sanitizer's own interceptors.
+    """
+    kinds = {k for f in flags if f.startswith("-fsanitize=") for k in f[11:].split(",")}
+    interceptors = toolchain.runtime.with_name(
+        toolchain.runtime.name.replace("fuzzer_no_main", "fuzzer_interceptors")
+    )
+    words = [str(engine(toolchain))]
+    if interceptors.exists() and not kinds & {"address", "hwaddress", "memory", "thread"}:
+        words += ["-Wl,--whole-archive", str(interceptors), "-Wl,--no-whole-archive"]
+    return [*words, *LIBRARIES]
+
+
 def compile_words(toolchain: Toolchain, words: Sequence[str], *, cxx: bool) -> list[str]:
     """The command for a call of the wrapper: instrumented, and linked with our engine.
 
@@ -115,7 +130,7 @@ def compile_words(toolchain: Toolchain, words: Sequence[str], *, cxx: bool) -> l
     if no_link & set(kept) or asks or not inputs:
         return command
     if wants_engine:
-        return [*command, str(engine(toolchain)), *LIBRARIES]
+        return [*command, *link_words(toolchain, kept)]
     return [*command, str(stubs(toolchain))]
 
 

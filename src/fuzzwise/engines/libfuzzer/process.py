@@ -49,6 +49,10 @@ class FuzzingProcess:
         """The process id, which is also that of its group."""
         return self._process.pid
 
+    def runs(self) -> bool:
+        """Whether it is still there."""
+        return self._process.poll() is None
+
     def ending(self) -> Ending | None:
         """How it ended; None while it runs."""
         status = self._process.poll()

@@ -81,7 +81,7 @@ void fw_need(struct fw_region *region, size_t bytes) {
     region->size = (size_t)info.st_size;
     return;
   }
-  size_t wanted = (bytes + bytes / 4 + CHUNK - 1) / CHUNK * CHUNK;
+  size_t wanted = (bytes + bytes / 8 + CHUNK - 1) / CHUNK * CHUNK;
   if (wanted > region->limit) wanted = region->limit;
   /* Allocated, not only extended: a full disk is an error here and not a SIGBUS later. */
   int error = posix_fallocate(region->fd, 0, (off_t)wanted);
