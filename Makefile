@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo study bench clean
+.PHONY: test lint demo study bench real-study real-speed clean
 
 test: lint
 	$(BIN)/pytest -n 2
@@ -15,6 +15,11 @@ lint: $(READY)
 	$(BIN)/mypy
 
 demo: $(READY)
+	@echo "== Fuzz a target until its residual risk is below 1 in 10,000 =="
+	@rm -rf demo-out && mkdir -p demo-out
+	$(BIN)/fuzzwise build examples/bad.c -o demo-out/bad
+	$(BIN)/fuzzwise fuzz demo-out/bad --accept-risk 1e-4 --time 60s --out demo-out/bad-campaign
+	@echo
 	@echo "== Fuzzing campaigns with and without feedback, simulated with known truth =="
 	$(BIN)/fuzzwise simulate --seed 1 --chart demo-out/urn.html --chart demo-out/urn.png
 	@echo
@@ -29,6 +34,13 @@ study: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
+
+# Real libraries, fetched from Debian and built; about half an hour each.
+real-study: $(READY)
+	$(BIN)/python benchmarks/real_truth.py --out docs
+
+real-speed: $(READY)
+	$(BIN)/python benchmarks/real_speed.py --out docs
 
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)

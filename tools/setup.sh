@@ -24,6 +24,15 @@ command -v "$python" >/dev/null || need_package python3
     fail "Python 3.11 or newer is needed, $("$python" -V) found. Name another: make PYTHON=python3.12 …"
 "$python" -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv
 
+# The fuzzing engine needs clang with the fuzzer runtime of the same version; triage needs gdb.
+command -v clang >/dev/null || need_package clang
+runtime=$(clang -print-resource-dir)
+found=$(find -L "$runtime" "$(clang -print-runtime-dir)" -name 'libclang_rt.fuzzer_no_main*' 2>/dev/null | head -n 1)
+[ -n "$found" ] || need_package "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+command -v gdb >/dev/null || need_package gdb
+command -v llvm-symbolizer >/dev/null || ls /usr/lib/llvm-*/bin/llvm-symbolizer >/dev/null 2>&1 ||
+    need_package llvm
+
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
     --constraint constraints.txt --editable '.[lab,dev]'
