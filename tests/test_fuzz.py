@@ -213,6 +213,26 @@ def test_a_target_that_exits_is_a_bug(hostile, tmp_path):
     assert document["bugs"][0]["count"] >= 3
 
 
+def test_a_target_that_does_nothing_is_reported_loudly(tmp_path):
+    source, corpus = tmp_path / "idle.c", tmp_path / "corpus"
+    source.write_text(
+        "#include <stddef.h>\n#include <stdint.h>\n"
+        "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return 0; }\n"
+    )
+    corpus.mkdir()
+    (corpus / "a").write_text("a")
+    result = fuzz(build(tmp_path, source), tmp_path / "out", corpus, "--inputs", "20k")
+    assert result.returncode == 0, result.stderr
+    assert "WARNING  no file of the corpus shows more than the empty input does" in result.stdout
+    assert "none showed anything new" in result.stdout
+
+
+def test_a_mistyped_option_is_refused(bad, tmp_path):
+    result = fuzz(bad, tmp_path / "out", "--acept-risk", "1e-3")
+    assert result.returncode == 2
+    assert "--accept-risk" in result.stderr
+
+
 def test_a_target_that_hangs_is_stopped_in_time(hostile, tmp_path):
     began = time.monotonic()
     result = fuzz(hostile, tmp_path / "out", "--time", "3s", "--json", HOSTILE="hang")

@@ -19,7 +19,7 @@ ABOVE_THE_RISK = 11
 INTERRUPTED = 130
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command()
 @click.argument("target", type=click.Path(path_type=Path))
 @click.argument("corpus", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
@@ -145,6 +145,7 @@ def _report(settings: Settings, progress: Progress, as_json: bool) -> None:
         document = output.assessment_json(assessment)
         document["target"] = str(settings.target)
         document["corpus"] = progress.corpus
+        document["warnings"] = list(progress.warnings)
         document["bugs"] = [
             {
                 "id": bug.id,

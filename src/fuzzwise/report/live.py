@@ -110,6 +110,7 @@ def rows(progress: Progress, a: Assessment, trend: str = "") -> list[tuple[str, 
         shown.insert(1, ("left", f"{left} to the accepted {a.accepted_risk:g}"))
     if progress.measuring:
         shown.append(("", "measuring the truth with the corpus frozen"))
+    shown += [("WARNING", warning) for warning in progress.warnings]
     return shown
 
 

@@ -108,10 +108,9 @@ class State:
         """Ask every fuzzing process to end after its present input."""
         self.head.stop = 1
 
-    def resume(self, max_inputs: int | None) -> None:
-        """Clear the request to stop, and set the budget of inputs."""
+    def resume(self) -> None:
+        """Take back the request to stop."""
         self.head.stop = 0
-        self.head.max_inputs = max_inputs or 0
 
     def seeds(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         """The seed records that exist now."""

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 SCHEDULES = {"uniform": 0, "later": 1, "fresh": 2, "observe": 3}
 SPECIES = {"feature": 0, "edge": 1, "path": 2}
 TICK = 0.1
+SUSPICIOUS = 10_000
+"""Inputs without any discovery after which something is wrong."""
+
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
 
@@ -59,7 +62,7 @@ class Progress:
     measuring: bool
     decision: Decision | None = None
     stopped: Decision | None = None
-    messages: list[str] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
 
 
 class Supervisor:
@@ -209,7 +212,7 @@ class Supervisor:
         settings = self.settings
         first = all(process is None for process in self._processes)
         if first and self._state_exists():
-            State(self._folders["state"]).resume(settings.inputs)
+            State(self._folders["state"]).resume()
         self._starts += 1
         name = json.dumps(settings.target.name)
         environment = {
@@ -223,6 +226,7 @@ class Supervisor:
             "FUZZWISE_PER_SEED": str(int(settings.per_seed)),
             "FUZZWISE_SCHEDULE": str(SCHEDULES[settings.schedule]),
             "FUZZWISE_SPECIES": str(SPECIES[settings.species]),
+            "FUZZWISE_INPUTS": str(settings.inputs or 0),
             "FUZZWISE_MILLISECONDS": str(int(self._seconds * 1000)),
             "FUZZWISE_CAMPAIGN": json.dumps(f"{settings.target.name} seed {settings.seed}"),
             "FUZZWISE_SUBJECT": name,
@@ -256,8 +260,6 @@ class Supervisor:
                 self._state = State(self._folders["state"])
             state = self._state
             if state and state.ready and any(s.pid == process.pid for s in state.head.slots):
-                if state.head.max_inputs != (self.settings.inputs or 0):
-                    state.resume(self.settings.inputs)
                 return
             if process.ending() is not None:
                 return
@@ -326,7 +328,20 @@ class Supervisor:
             lost=int(state.head.lost),
             measuring=bool(state.head.measure_left),
             decision=self._latest,
+            warnings=self._warnings(state),
         )
+
+    def _warnings(self, state: State) -> tuple[str, ...]:
+        """What would make a low risk mean nothing: said loudly, never passed over."""
+        found = []
+        if self.settings.corpus and state.head.initial <= 1:
+            found.append("no file of the corpus shows more than the empty input does")
+        if state.head.inputs >= SUSPICIOUS and state.head.discoveries == 0:
+            found.append(
+                f"{state.head.inputs:,} inputs, and none showed anything new: does the target read "
+                "its input, and is the code under test instrumented?"
+            )
+        return tuple(found)
 
     def _decide(self, progress: Progress) -> Decision | None:
         settings, o = self.settings, progress.observation

@@ -150,6 +150,7 @@ void fw_open(const char *folder) {
     fw_head->next_point = 100;
   }
   fw_head->schedule = number_from("FUZZWISE_SCHEDULE", FW_FRESH);
+  fw_head->max_inputs = number_from("FUZZWISE_INPUTS", 0);
   fw_log_open(folder);
 }
 
