@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import random
+import select
 import shutil
 import signal
 import subprocess
@@ -75,6 +77,38 @@ def test_plain_lines_without_a_terminal_and_one_sentence_at_the_end(bad, tmp_pat
     assert "\x1b" not in result.stdout + result.stderr
     assert "risk: " in result.stderr
     assert "Stopped after 5,000 inputs: The budget of 5,000 inputs is used." in result.stdout
+
+
+def test_a_terminal_shows_the_risk_and_is_given_back(bad, tmp_path):
+    """On a pseudo-terminal: a live table, Ctrl-C, the report, the cursor back."""
+    words = ["fuzz", str(bad), "--out", str(tmp_path / "out"), "--accept-risk", "1e-9"]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.execv(sys.executable, [sys.executable, "-m", "fuzzwise", *words])
+    shown = b""
+    deadline = time.monotonic() + 60
+    drawn_at: float | None = None
+    interrupted = False
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                chunk = os.read(terminal, 1 << 16)
+            except OSError:
+                break
+            shown += chunk
+        if drawn_at is None and "╭".encode() in shown:
+            drawn_at = time.monotonic()
+        if drawn_at and not interrupted and time.monotonic() > drawn_at + 1.5:
+            os.write(terminal, b"\x03")
+            interrupted = True
+    _, status = os.waitpid(pid, 0)
+    text = shown.decode(errors="replace")
+    assert os.waitstatus_to_exitcode(status) == 130
+    for word in ("risk", "95% interval", "species", "corpus", "left"):
+        assert word in text
+    assert "the same command goes on from there" in text
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # the cursor is shown again
 
 
 def test_the_same_command_resumes_all_counts(bad, tmp_path):
