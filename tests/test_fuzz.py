@@ -239,6 +239,27 @@ def test_hostile_targets_are_contained(hostile, tmp_path, how):
     assert int(state.seeds()["inputs"].sum()) == 3000
 
 
+def test_what_a_target_leaves_running_does_not_survive(hostile, tmp_path):
+    mine = tmp_path / "lingering-target"
+    shutil.copy(hostile, mine)
+    result = fuzz(mine, tmp_path / "out", "--inputs", 2000, "--json", HOSTILE="linger")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["inputs"] == 2000
+    left = subprocess.run(["pgrep", "-f", str(mine)], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_a_crash_that_was_written_but_not_recorded_is_adopted(bad, tmp_path):
+    """As if fuzzwise had been killed between the two."""
+    out = tmp_path / "out"
+    assert fuzz(bad, out, "--inputs", 100).returncode == 0
+    (out / "crashes" / "crash-0123").write_bytes(b"bad!")
+    document = json.loads(fuzz(bad, out, "--inputs", 200, "--json").stdout)
+    (bug,) = document["bugs"]
+    assert bug["kind"] == "abort"
+    assert Path(bug["inputs"][0]).read_bytes() == b"bad!"
+
+
 def test_a_target_that_exits_is_a_bug(hostile, tmp_path):
     result = fuzz(hostile, tmp_path / "out", "--inputs", 2000, "--json", HOSTILE="exit")
     document = json.loads(result.stdout)

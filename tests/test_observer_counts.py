@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from fuzzwise.engines.libfuzzer.build import NATIVE, SOURCES
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
 from observed_target import TARGETS, build, fuzz
@@ -135,6 +139,21 @@ def test_counts_go_on_over_resumes(recounted, tmp_path):
     assert len(replay(log, observations).inputs) == 3200
 
 
+@pytest.mark.parametrize("applied", range(6))
+def test_a_death_in_the_middle_of_counting_is_completed(tmp_path, applied):
+    program, state = tmp_path / "torn", tmp_path / "state"
+    state.mkdir()
+    sources = [str(NATIVE / name) for name in SOURCES if name != "observer.c"]
+    words = ["clang", "-std=gnu11", f"-I{NATIVE}", str(TARGETS / "torn.c"), *sources]
+    subprocess.run([*words, "-o", str(program), "-lm", "-lpthread"], check=True)
+    shown = subprocess.run(
+        [str(program), str(state), str(applied)], capture_output=True, text=True, check=True
+    )
+    counted, recovered = shown.stdout.splitlines()
+    assert counted.split()[1:6] == ["2", "6", "2", "2", "3"]  # n, species, k, D, seeds
+    assert recovered == counted
+
+
 def test_edges_alone_as_species(recounted, tmp_path):
     log = tmp_path / "runs.log"
     words = ("--inputs", 800, "--per-seed", "--species", "edge")
@@ -160,3 +179,20 @@ def test_measured_estimated_and_computed_probability_agree(tmp_path):
             good_turing = o.f[0] / o.n
             noise = 5 * (max(o.truth.probability, 2 / o.n) / o.n) ** 0.5
             assert good_turing == pytest.approx(o.truth.probability, abs=2 * noise)
+
+
+@pytest.mark.parametrize("schedule", ["uniform", "later", "fresh"])
+def test_seeds_are_chosen_with_the_probabilities_in_the_log(tmp_path, schedule):
+    """Chi-squared on the inputs of each seed, while no seed is added; fails by chance at 1e-6."""
+    target = build(tmp_path, TARGETS / "lottery.c", "-O1")
+    result = fuzz(target, tmp_path / "out", "--inputs", 102_400, "--schedule", schedule)
+    assert result.returncode == 0, result.stderr
+    before, after = campaign(tmp_path / "out")[-2:]
+    assert len(before.seeds) == len(after.seeds)
+    chosen = after.seeds.n - before.seeds.n
+    # The weights of "fresh" move with the inputs of each seed, slowly: their mean over the stretch.
+    q = (before.seeds.q + after.seeds.q) / 2 if schedule == "fresh" else before.seeds.q
+    expected = q / q.sum() * chosen.sum()
+    assert expected.min() > 1
+    assert stats.chisquare(chosen, expected).pvalue > 1e-6
+    assert np.ptp(q) > 0 or schedule == "uniform"

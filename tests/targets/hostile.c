@@ -21,7 +21,9 @@ static void misbehave(const char *how) {
     for (int fd = 0; fd < 1024; fd++) close(fd);
   } else if (!strcmp(how, "fork")) {
     pid_t child = fork();
-    if (child == 0) { setpgid(0, 0); usleep(1000); }
+    if (child == 0) usleep(1000);
+  } else if (!strcmp(how, "linger")) {
+    if (fork() == 0) pause();
   } else if (!strcmp(how, "exit")) {
     exit(3);
   } else if (!strcmp(how, "hang")) {
