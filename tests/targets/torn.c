@@ -48,7 +48,10 @@ int main(int argc, char **argv) {
   print("whole");
 
   /* Dead after `applied` of the five features: the rest, and all that follows, has not happened. */
-  for (int i = applied; i < 5; i++) fw_feature()[second[i]] = before[second[i]];
+  for (int i = applied; i < 5; i++) {
+    fw_feature()[second[i]] = before[second[i]];
+    ((uint32_t *)(void *)fw_holder_of.base)[second[i]] = 0;
+  }
   fw_head->seeds = seeds, fw_head->data_used = used, fw_head->discoveries = found;
   fw_head->added = added, fw_head->holders = holders;
   fw_head->journal_valid = 1;
