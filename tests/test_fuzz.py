@@ -82,29 +82,29 @@ def test_plain_lines_without_a_terminal_and_one_sentence_at_the_end(bad, tmp_pat
 def test_a_terminal_shows_the_risk_and_is_given_back(bad, tmp_path):
     """On a pseudo-terminal: a live table, Ctrl-C, the report, the cursor back."""
     words = ["fuzz", str(bad), "--out", str(tmp_path / "out"), "--accept-risk", "1e-9"]
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ["TERM"] = "xterm"
-        os.execv(sys.executable, [sys.executable, "-m", "fuzzwise", *words])
+    terminal, end = pty.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-m", "fuzzwise", *words],
+        stdin=end, stdout=end, stderr=end, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(end)
     shown = b""
-    deadline = time.monotonic() + 60
     drawn_at: float | None = None
-    interrupted = False
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
-                chunk = os.read(terminal, 1 << 16)
-            except OSError:
+                shown += os.read(terminal, 1 << 16)
+            except OSError:  # the other end is closed
                 break
-            shown += chunk
         if drawn_at is None and "╭".encode() in shown:
             drawn_at = time.monotonic()
-        if drawn_at and not interrupted and time.monotonic() > drawn_at + 1.5:
-            os.write(terminal, b"\x03")
-            interrupted = True
-    _, status = os.waitpid(pid, 0)
+        if drawn_at and time.monotonic() > drawn_at + 1.5:
+            run.send_signal(signal.SIGINT)
+            drawn_at = deadline
+    os.close(terminal)
     text = shown.decode(errors="replace")
-    assert os.waitstatus_to_exitcode(status) == 130
+    assert run.wait(timeout=20) == 130
     for word in ("risk", "95% interval", "species", "corpus", "left"):
         assert word in text
     assert "the same command goes on from there" in text
@@ -245,8 +245,15 @@ def test_what_a_target_leaves_running_does_not_survive(hostile, tmp_path):
     result = fuzz(mine, tmp_path / "out", "--inputs", 2000, "--json", HOSTILE="linger")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["inputs"] == 2000
-    left = subprocess.run(["pgrep", "-f", str(mine)], capture_output=True, text=True, check=False)
-    assert left.stdout == ""
+    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(mine) in _text(path)]
+    assert left == []
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:  # it has just ended
+        return ""
 
 
 def test_a_crash_that_was_written_but_not_recorded_is_adopted(bad, tmp_path):
