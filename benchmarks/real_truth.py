@@ -10,6 +10,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -20,10 +21,12 @@ from fuzzwise.report.chart_file import save
 from fuzzwise.report.score_chart import draw_power_laws, draw_scores
 from fuzzwise.report.style import ESTIMATOR_COLOURS
 from fuzzwise.snapshot import Campaign, read
+from fuzzwise.stopping import AcceptedRisk
 from real import DEFAULT_WORK, chosen, starting_corpus, target
 from subjects import Subject, version
 
 INPUTS = 204_800
+STOP_RISKS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 REPEATS = 4
 
 
@@ -77,7 +80,8 @@ def _write(options: argparse.Namespace, subjects: list[Subject], campaigns: list
                      [f"{options.repeats} campaigns of {options.inputs:,} inputs a subject"]),
          figures / "real-scores.svg")  # fmt: skip
     versions = {subject.name: version(subject, options.work) for subject in subjects}
-    page = _page(options, summary, {law.name: law.law.r2 for law in laws[0]}, versions)
+    r2 = {law.name: law.law.r2 for law in laws[0]}
+    page = _page(options, summary, r2, versions, campaigns)
     (options.out / "real-study.md").write_text(page, encoding="utf-8")
 
 
@@ -86,6 +90,7 @@ def _page(
     summary: pl.DataFrame,
     r2: dict[str, float],
     versions: dict[str, str],
+    campaigns: list[Campaign],
 ) -> str:
     names = list(r2)
     lines = [
@@ -116,6 +121,8 @@ def _page(
         "|---|" + "---|" * (len(names) + 1),
         *_rows(summary, names, "coverage", ".0%"),
         "",
+        *_stops(campaigns),
+        "",
         "## Power law",
         "",
         "| | " + " | ".join(names) + " |",
@@ -129,6 +136,37 @@ def _page(
         "",
     ]
     return "\n".join(lines)
+
+
+def _stops(campaigns: list[Campaign]) -> list[str]:
+    """What the stop rule would have done, and whether it was right."""
+    lines = [
+        "## Would it have stopped rightly?",
+        "",
+        "The stop rule, with 95 % confidence, shown each campaign's data points in order: how many",
+        "campaigns it stops for an accepted risk, and at how many of these stops the measured truth was",
+        "above that risk.",
+        "",
+        "| accepted risk | stopped | truth above |",
+        "|---|---|---|",
+    ]
+    for risk in STOP_RISKS:
+        stops = [_stop(campaign, risk) for campaign in campaigns]
+        truths = [(name, truth) for name, truth in stops if truth is not None]
+        wrong = Counter(name for name, truth in truths if truth > risk)
+        who = ", ".join(f"{count} on {name}" for name, count in wrong.items()) or "none"
+        lines.append(f"| {risk:g} | {len(truths)} of {len(campaigns)} | {who} |")
+    return lines
+
+
+def _stop(campaign: Campaign, risk: float) -> tuple[str, float | None]:
+    """The measured truth where the rule stops; None where it does not."""
+    rule, since = AcceptedRisk(risk), 0
+    for observation in campaign.observations:
+        if rule(observation, since).stop and observation.truth:
+            return campaign.subject, observation.truth.probability
+        since = observation.n
+    return campaign.subject, None
 
 
 def _findings(summary: pl.DataFrame) -> list[str]:
