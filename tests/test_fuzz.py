@@ -157,6 +157,23 @@ def test_observing_leaves_the_schedule_to_libfuzzer(recounted, tmp_path):
     assert (last.seeds.n > 0).sum() > 5  # inputs are attributed to many seeds
 
 
+def test_a_corpus_of_another_fuzzer_with_a_crash_in_it(bad, tmp_path):
+    """AFL++'s names have commas; one of the files crashes the target before any input is made."""
+    corpus = tmp_path / "queue"
+    corpus.mkdir()
+    (corpus / "id:000000,time:0,execs:0,orig:a").write_bytes(b"b...")
+    (corpus / "id:000001,src:000000,op:havoc").write_bytes(b"bad!")
+    (corpus / "id:000002,src:000000,op:havoc,+cov").write_bytes(b"bad?")
+    result = fuzz(bad, tmp_path / "out", corpus, "--inputs", 200, "--json")
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["inputs"] == 200
+    assert document["bugs"][0]["kind"] == "abort"
+    kept = [path.read_bytes() for path in (tmp_path / "out" / "corpus").iterdir()]
+    assert b"bad?" in kept
+    assert b"bad!" not in kept
+
+
 def test_paths_as_species(bad, tmp_path):
     result = fuzz(bad, tmp_path / "out", "--inputs", 2000, "--species", "path", "--json")
     assert result.returncode == 0, result.stderr

@@ -279,8 +279,18 @@ class Supervisor:
         if not files:
             return []
         listing = self._folders["state"] / "seed-files"
-        listing.write_text(",".join(str(path.resolve()) for path in files))
+        listing.write_text(",".join(str(self._without_comma(path.resolve())) for path in files))
         return [f"-seed_inputs=@{listing.resolve()}"]
+
+    def _without_comma(self, path: Path) -> Path:
+        """The file under a name that fits into libFuzzer's list; AFL++'s names have commas."""
+        if "," not in str(path):
+            return path
+        link = self._folders["state"] / "seed-links" / _name(path)
+        link.parent.mkdir(exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link.absolute()
 
     def _ended(self, ending: Ending) -> None:
         """A process ended: a crash is kept and counted, anything else must be explained."""
