@@ -24,7 +24,7 @@ from scipy import stats
 from real import DEFAULT_WORK, chosen, starting_corpus, target
 from subjects import Subject
 
-SECONDS = 6
+SECONDS = 4
 REPEATS = 10
 
 
