@@ -109,9 +109,13 @@ static void restore_counters(void) {
   for (size_t i = 0; i < n_wiped; i++) memcpy(wiped[i].where, &wiped[i].word, wiped[i].length);
 }
 
-/* Read the counters of the run: the features whose count can still change (all, if local counts
- * are kept), whether any is new, and, on request, wipe the counters so that libFuzzer sees none. */
-static int read_counters(int all, int hide) {
+/* Which features of a run to list: those whose count can still change, all of them (where local
+ * counts are kept), or only those that nothing has shown yet (where nothing is counted). */
+enum listing { CHANGING, ALL, UNSEEN };
+
+/* Read the counters of the run: list features, say whether any is new, and, on request, wipe the
+ * counters so that libFuzzer sees none. */
+static int read_counters(enum listing which, int hide) {
   const uint8_t *features = fw_feature();
   unsigned kind = fw_head->species_kind;
   uint64_t path = 0xcbf29ce484222325ull;
@@ -150,13 +154,14 @@ static int read_counters(int all, int hide) {
           path = (path ^ ((at + byte) * FW_BUCKETS + bucket(count))) * 0x100000001b3ull;
           continue;
         }
-        if (!all && done[at + byte] >> b & 1) continue;
+        if (which != ALL && done[at + byte] >> b & 1) continue;
         uint64_t feature = fw_modules[m].first + (at + byte) * FW_BUCKETS + b;
         uint8_t state = features[feature];
         if (state == (FW_SEEN | FW_MANY)) {
           done[at + byte] = (uint8_t)(done[at + byte] | 1u << b);
-          if (!all) continue;
+          if (which != ALL) continue;
         }
+        if (which == UNSEEN && state & FW_SEEN) continue;
         anything_new |= !(state & FW_SEEN);
         show(feature);
       }
@@ -280,7 +285,7 @@ static void observe(const uint8_t *data, size_t size, int mutated) {
   fw_head->executed++;
   if (!mutated) {
     hiding = 0;
-    if (read_counters(0, 0) || fw_head->seeds == 0) {
+    if (read_counters(UNSEEN, 0) || fw_head->seeds == 0) {
       uint64_t hash = fw_hash(data, size);
       fw_lock();
       int known = 0;
@@ -296,7 +301,7 @@ static void observe(const uint8_t *data, size_t size, int mutated) {
   uint64_t seed = slot->seed;
   hiding = (int)slot->measuring;
   if (slot->measuring) {
-    int found = read_counters(0, 1);
+    int found = read_counters(UNSEEN, 1);
     fw_lock();
     if (fw_head->measure_left) { /* else another job has made the last one */
       fw_head->measure_found += (uint64_t)found;
@@ -308,7 +313,7 @@ static void observe(const uint8_t *data, size_t size, int mutated) {
   }
   slot->state = FW_COUNTING;
   if (ours && fw_head->species_kind != FW_PATH) shrink_seed(seed, data, size);
-  int discovered = read_counters(fw_head->per_seed != 0, ours);
+  int discovered = read_counters(fw_head->per_seed ? ALL : CHANGING, ours);
   if (ours && discovered) restore_counters();
   uint64_t number = __atomic_add_fetch(&fw_head->inputs, 1, __ATOMIC_ACQ_REL);
   if (fw_jobs == 1)
