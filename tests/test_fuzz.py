@@ -332,7 +332,7 @@ def test_a_corpus_folder_that_vanishes_is_a_clear_message(bad, tmp_path):
         deadline = time.monotonic() + 10
         while not (out / "campaign.json").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        shutil.rmtree(out)
+        out.rename(tmp_path / "gone")  # at once, unlike a removal, which races with the writer
         _, errors = run.communicate(timeout=30)
     assert run.returncode == 2
     assert str(out) in errors
