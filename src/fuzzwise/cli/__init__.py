@@ -18,6 +18,7 @@ COMMANDS = {
     "cc": "clang for C, as a drop-in for CC in any build",
     "cxx": "clang for C++, as a drop-in for CXX in any build",
     "engine": "the path of the library for LIB_FUZZING_ENGINE",
+    "replay": "schedulers compared on recordings, with the best possible schedule",
     "estimate": "the residual risk of a campaign from its snapshot file",
     "simulate": "urn campaigns, with and without feedback, and their exact truth",
     "evaluate": "estimators against ground truth: ours, simulated or published",

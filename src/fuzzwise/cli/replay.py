@@ -1,0 +1,259 @@
+"""``fuzzwise replay``: schedulers against recorded logs, and the best that was possible."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fuzzwise.cli import options, output
+from fuzzwise.errors import BadInput
+from fuzzwise.units import parse_duration
+
+if TYPE_CHECKING:
+    from fuzzwise.evaluate.comparison import SchedulerScore
+    from fuzzwise.recording.recording import Recording
+    from fuzzwise.schedulers.base import Algorithm
+    from fuzzwise.schedulers.exact_optimum import BestWithin
+
+TENTHS = (1, 2, 5, 10)
+SYNTHETIC_SECONDS = 10 * 86400.0
+
+
+@click.command()
+@click.argument("logs", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--synthetic",
+    type=click.IntRange(1, 10_000),
+    metavar="CONFIGURATIONS",
+    help="Replay a synthetic recording of that many configurations instead, 10 days each.",
+)
+@click.option(
+    "--scheduler",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A scheduler to replay; can be repeated. 'all' (the default), 'paper' for the 26 of "
+    "FuzzSim, 'newer' for those since then. A wrong name lists the known ones.",
+)
+@click.option("--repeats", default=100, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--budget",
+    "budget_text",
+    metavar="TIME",
+    help="Time for all configurations together, such as 10m or 2d. Default: the length of the "
+    "shortest log.",
+)
+@click.option(
+    "--epoch-runs",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Runs of an epoch of fixed-run schedulers.",
+)
+@click.option(
+    "--epoch-time",
+    "epoch_text",
+    default="10s",
+    show_default=True,
+    metavar="TIME",
+    help="Time of an epoch of fixed-time schedulers.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Threads to use. Default: all cores.")
+@options.seed
+@options.as_json
+@options.charts
+def command(
+    logs: tuple[Path, ...],
+    synthetic: int | None,
+    names: tuple[str, ...],
+    repeats: int,
+    budget_text: str | None,
+    epoch_runs: int,
+    epoch_text: str,
+    jobs: int | None,
+    seed: int,
+    as_json: bool,
+    charts: tuple[Path, ...],
+) -> None:
+    """Compare schedulers on recorded campaigns: what each would have found, and when.
+
+    LOGS are folders that `fuzzwise record` and `fuzzwise triage` made, or .fuzzlog files. Every
+    scheduler is replayed with the same budget; the table shows mean bugs with the 95 % interval of
+    the mean, the mean number of bugs known over the budget (area), and how it compares with
+    Round-Robin and with the scheduler of CERT BFF.
+    """
+    if bool(logs) == (synthetic is not None):
+        raise BadInput("Give one thing to replay: LOGS, or --synthetic with a number.")
+    output.check_charts(charts)
+    from fuzzwise.evaluate.comparison import compare
+    from fuzzwise.schedulers.exact_optimum import optimum_at
+    from fuzzwise.schedulers.optimum import best_schedules
+    from fuzzwise.simulate.replay import budget_of, replay
+
+    budget = parse_duration(budget_text) if budget_text else None
+    algorithms = _algorithms(names, epoch_runs, parse_duration(epoch_text))
+    recording = _recording(logs, synthetic, budget, seed)
+    for warning in recording.warnings:
+        click.echo(f"fuzzwise replay: {warning}", err=True)
+    seconds = budget_of(recording, budget)
+    curves = best_schedules(recording)
+    best = optimum_at(recording, round(seconds * 1e6), curves=curves)
+    replays = replay(
+        recording,
+        algorithms,
+        budget=seconds,
+        repeats=repeats,
+        seed=seed,
+        jobs=jobs or os.cpu_count() or 1,
+    )
+    times = [seconds * tenth / 10 for tenth in TENTHS]
+    scores = compare(replays, best.upper, times)
+    if as_json:
+        output.print_json(_as_json(recording, seconds, repeats, seed, best, scores))
+    else:
+        _show(recording, seconds, repeats, best, scores)
+    if charts:
+        from fuzzwise.report import replay_chart
+
+        optimum = curves.upper.bugs_at_each((replay_chart.grid(seconds) * 1e6).astype("int64"))
+        chart = replay_chart.draw(
+            replays,
+            scores,
+            optimum.clip(max=best.upper),
+            replay_chart.headline(scores, best.upper, seconds),
+            [_what(recording), f"{repeats} repeats a scheduler, each in another order"],
+        )
+        output.save_charts(chart, charts)
+
+
+def _algorithms(names: tuple[str, ...], epoch_runs: int, epoch_time: float) -> list[Algorithm]:
+    from fuzzwise.schedulers.registry import NEWER, PAPER_26, find, registered_names
+
+    groups = {"all": registered_names(), "paper": PAPER_26, "newer": NEWER}
+    chosen = [name for word in names or ("all",) for name in groups.get(word, (word,))]
+    return [
+        find(name, epoch_runs=epoch_runs, epoch_seconds=epoch_time)
+        for name in dict.fromkeys(chosen)
+    ]
+
+
+def _recording(
+    logs: tuple[Path, ...], synthetic: int | None, budget: float | None, seed: int
+) -> Recording:
+    if synthetic is None:
+        from fuzzwise.recording.load import read_recording
+
+        return read_recording(logs)
+    from fuzzwise.recording.synthetic import SyntheticCampaign, generate
+
+    seconds = SYNTHETIC_SECONDS if budget is None else budget
+    campaign = SyntheticCampaign(configurations=synthetic, seconds=seconds, seed=seed)
+    return generate(campaign)[0]
+
+
+def _as_json(
+    recording: Recording,
+    seconds: float,
+    repeats: int,
+    seed: int,
+    best: BestWithin,
+    scores: list[SchedulerScore],
+) -> dict[str, object]:
+    return {
+        "configurations": len(recording.configurations),
+        "distinct_bugs": len(recording.bugs),
+        "budget": seconds,
+        "repeats": repeats,
+        "seed": seed,
+        "optimum": best.upper,
+        "optimum_at_least": best.lower,
+        "optimum_allocation": {
+            log.name: share / 1e6
+            for log, share in zip(recording.configurations, best.allocation.tolist(), strict=True)
+            if share
+        },
+        "schedulers": [
+            {
+                "name": score.name,
+                "bugs": score.bugs.value,
+                "low": score.bugs.low,
+                "high": score.bugs.high,
+                "auc": score.area.value,
+                "auc_low": score.area.low,
+                "auc_high": score.area.high,
+                "share_of_optimum": score.share_of_optimum,
+                "at": [
+                    {"seconds": time, "bugs": m.value, "low": m.low, "high": m.high}
+                    for time, m in score.at
+                ],
+                "against": [
+                    {"baseline": a.baseline, "ratio": a.ratio, "chance": a.chance, "p": a.p}
+                    for a in score.against
+                ],
+            }
+            for score in scores
+        ],
+        "warnings": list(recording.warnings),
+    }
+
+
+def _what(recording: Recording) -> str:
+    shared = ", some shared" if recording.shares_bugs else ""
+    return f"{len(recording.configurations)} configurations, {len(recording.bugs)} bugs{shared}"
+
+
+def _show(
+    recording: Recording,
+    seconds: float,
+    repeats: int,
+    best: BestWithin,
+    scores: list[SchedulerScore],
+) -> None:
+    from fuzzwise.report.words import duration
+
+    click.echo(f"{_what(recording)}; a budget of {duration(seconds)}, {repeats} repeats.")
+    at_most = "" if best.exact else f" to {best.upper}"
+    click.echo(f"The best schedule in hindsight finds {best.lower}{at_most} bugs.")
+    baselines = [against.baseline for against in scores[0].against or scores[-1].against]
+    times = [time for time, _ in scores[0].at][:-1]
+    output.print_table(
+        "Bugs found, best area first",
+        (
+            "scheduler",
+            *(f"at {duration(time)}" for time in times),
+            "at the end",
+            "area",
+            "optimum",
+            *(f"vs {_short(name)}" for name in baselines),
+        ),
+        [
+            (
+                score.name,
+                *(f"{m.value:.1f}" for _, m in score.at[:-1]),
+                f"{score.bugs.value:.1f} ({score.bugs.low:.1f}–{score.bugs.high:.1f})",
+                f"{score.area.value:.2f}",
+                "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
+                *(_against(score, name) for name in baselines),
+            )
+            for score in scores
+        ],
+    )
+    click.echo(
+        "vs: ratio of the bugs at the end; + or - marks an area that is larger or smaller\n"
+        "beyond chance (p < 0.01, Mann-Whitney test with Holm's correction)."
+    )
+
+
+def _short(baseline: str) -> str:
+    return baseline.rpartition("/")[2]
+
+
+def _against(score: SchedulerScore, baseline: str) -> str:
+    found = next((a for a in score.against if a.baseline == baseline), None)
+    if found is None:
+        return "–"
+    mark = " " if found.p >= 0.01 else "+" if found.chance > 0.5 else "-"
+    return f"{found.ratio:.2f}{mark}"

@@ -1,0 +1,130 @@
+"""What every scheduler is: a policy, an epoch length, and the state they make together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from fuzzwise.errors import BadInput
+from fuzzwise.model import Floats
+from fuzzwise.schedulers.kernel import AVAILABLE, OWN, STARTED, Choose, Learn, account
+
+
+class Policy(Protocol):
+    """How to choose; a frozen object whose fields are its parameters."""
+
+    @property
+    def name(self) -> str:
+        """Its name without the kind of epoch, such as ``weighted-random/rate``."""
+
+    @property
+    def choose(self) -> Choose:
+        """The function that chooses."""
+
+    @property
+    def learn(self) -> Learn:
+        """The function that learns."""
+
+    @property
+    def own_columns(self) -> int:
+        """How many columns it keeps for each configuration, besides the common ones."""
+
+    def memory(self, count: int) -> Floats:
+        """What it remembers at the start for that many configurations, parameters included."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """How long a configuration is fuzzed before the next choice: runs or seconds (FS §4.4)."""
+
+    kind: Literal["fixed-run", "fixed-time"]
+    length: float
+
+    def __post_init__(self) -> None:
+        unit = "runs" if self.kind == "fixed-run" else "seconds"
+        smallest = 1 if self.kind == "fixed-run" else 1e-6
+        if not smallest <= self.length < float("inf"):
+            raise BadInput(f"An epoch of {self.length} {unit} is not possible; give more.")
+        if self.kind == "fixed-run" and self.length != int(self.length):
+            raise BadInput(f"An epoch of {self.length} runs is not possible; give a whole number.")
+
+
+FIXED_RUN = Epoch("fixed-run", 200)
+FIXED_TIME = Epoch("fixed-time", 10.0)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A policy together with the epochs it hands out: what a replay compares."""
+
+    epoch: Epoch
+    policy: Policy
+
+    @property
+    def name(self) -> str:
+        """The name by which users call it, such as ``fixed-time/weighted-random/rate``."""
+        return f"{self.epoch.kind}/{self.policy.name}"
+
+
+@dataclass(frozen=True)
+class EpochResult:
+    """What an epoch showed; a scheduler sees nothing else.
+
+    ``bugs`` are new to the configuration, ``new_bugs`` new to the campaign, and ``singletons`` are
+    the bugs that the configuration has shown exactly once, counted since its beginning.
+    """
+
+    runs: int
+    seconds: float
+    bugs: int = 0
+    new_bugs: int = 0
+    singletons: int = 0
+
+
+class Scheduler:
+    """A policy at work on a number of configurations, one choice at a time.
+
+    Results may come in any order: a configuration that must not be chosen for a while (its jobs are
+    all busy, or it is retired) is paused.
+    """
+
+    def __init__(self, policy: Policy, count: int, rng: np.random.Generator) -> None:
+        """For ``count`` configurations, all of them available."""
+        if count < 1:
+            raise BadInput("There is nothing to schedule: give at least one configuration.")
+        self.policy = policy
+        self._arms = start_arms(policy, count)
+        self._memory = policy.memory(count)
+        self._rng = rng
+
+    def choose(self) -> int:
+        """The configuration that gets the next epoch."""
+        if not self._arms[:, AVAILABLE].any():
+            raise BadInput("No configuration is available: all of them are retired or busy.")
+        arm = int(self.policy.choose(self._arms, self._memory, self._rng))
+        self._arms[arm, STARTED] += 1
+        return arm
+
+    def learn(self, arm: int, result: EpochResult) -> None:
+        """Take in what an epoch of a configuration showed."""
+        runs, seconds = float(result.runs), float(result.seconds)
+        bugs, new_bugs = float(result.bugs), float(result.new_bugs)
+        account(self._arms, arm, runs, seconds, bugs, new_bugs, float(result.singletons))
+        self.policy.learn(self._arms, self._memory, arm, runs, seconds, bugs, new_bugs)
+
+    def pause(self, arm: int) -> None:
+        """Leave a configuration out of the choices until it is resumed."""
+        self._arms[arm, AVAILABLE] = 0.0
+
+    def resume(self, arm: int) -> None:
+        """Let a configuration be chosen again."""
+        self._arms[arm, AVAILABLE] = 1.0
+
+
+def start_arms(policy: Policy, count: int) -> Floats:
+    """The table of configurations before the first epoch."""
+    arms = np.zeros((count, OWN + policy.own_columns))
+    arms[:, AVAILABLE] = 1.0
+    return arms

@@ -1,0 +1,106 @@
+"""All scheduling algorithms by name; third parties add theirs here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
+
+from fuzzwise.errors import BadInput
+from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, Epoch, Policy
+from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName
+from fuzzwise.schedulers.bff import Bff
+from fuzzwise.schedulers.boian import Boian
+from fuzzwise.schedulers.epsilon_greedy import EpsilonGreedy
+from fuzzwise.schedulers.exp3 import Exp3S1
+from fuzzwise.schedulers.fewa import Fewa
+from fuzzwise.schedulers.good_ucb import GoodUcb
+from fuzzwise.schedulers.hypofuzz import HypoFuzz
+from fuzzwise.schedulers.raw_ucb import RawUcb
+from fuzzwise.schedulers.risk_rate import RiskRate
+from fuzzwise.schedulers.round_robin import RoundRobin
+from fuzzwise.schedulers.thompson import Thompson
+from fuzzwise.schedulers.uniform_random import UniformRandom
+from fuzzwise.schedulers.weighted_random import WeightedRandom
+
+ENTRY_POINTS = "fuzzwise.schedulers"
+
+_BELIEF_POLICIES: tuple[Callable[[BeliefName], Policy], ...] = (WeightedRandom, EpsilonGreedy)
+
+_PAPER: tuple[Policy, ...] = (
+    RoundRobin(),
+    UniformRandom(),
+    Exp3S1(),
+    *(policy(belief) for policy in _BELIEF_POLICIES for belief in BELIEFS),
+)
+"""The 13 policies of FS §4.4."""
+
+_NEWER: tuple[Policy, ...] = (
+    Bff(),
+    Boian(),
+    HypoFuzz(),
+    GoodUcb(),
+    Thompson(),
+    Fewa(),
+    RawUcb(),
+    RiskRate(),
+)
+"""What others have made since, and our own."""
+
+
+def _names(policies: tuple[Policy, ...]) -> tuple[str, ...]:
+    return tuple(Algorithm(e, p).name for e in (FIXED_RUN, FIXED_TIME) for p in policies)
+
+
+PAPER_26: tuple[str, ...] = _names(_PAPER)
+"""The names of the 26 online algorithms of FS §4.4."""
+
+NEWER: tuple[str, ...] = _names(_NEWER)
+"""The names of the newer algorithms, the risk rate among them, with both kinds of epoch."""
+
+
+@cache
+def policies() -> dict[str, Policy]:
+    """Every policy by its name without the kind of epoch: ours, then those of installed packages.
+
+    A package adds one by an entry point in the group ``fuzzwise.schedulers`` that names a policy
+    object. A name that is taken already is an error: nothing is replaced in silence.
+    """
+    known = {policy.name: policy for policy in (*_PAPER, *_NEWER)}
+    for entry in entry_points(group=ENTRY_POINTS):
+        policy: Policy = entry.load()
+        if policy.name in known:
+            raise BadInput(
+                f"The installed package behind {entry.value!r} registers a scheduler named "
+                f"{policy.name!r}, which exists already. Rename it, or uninstall that package."
+            )
+        known[policy.name] = policy
+    return known
+
+
+def registered_names() -> tuple[str, ...]:
+    """The name of every algorithm: every policy with both kinds of epoch."""
+    return _names(tuple(policies().values()))
+
+
+def find(
+    name: str,
+    epoch_runs: float = FIXED_RUN.length,
+    epoch_seconds: float = FIXED_TIME.length,
+) -> Algorithm:
+    """The algorithm of that name, such as ``fixed-time/weighted-random/rate``.
+
+    ``epoch_runs`` and ``epoch_seconds`` are the lengths of fixed-run and of fixed-time epochs.
+    """
+    kind, _, policy = name.partition("/")
+    known = policies()
+    if policy in known:
+        if kind == "fixed-run":
+            return Algorithm(Epoch("fixed-run", epoch_runs), known[policy])
+        if kind == "fixed-time":
+            return Algorithm(Epoch("fixed-time", epoch_seconds), known[policy])
+    names = registered_names()
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+    raise BadInput(f"There is no scheduler {name!r}. {hint}")
