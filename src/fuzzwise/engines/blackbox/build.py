@@ -1,0 +1,95 @@
+"""The native parts: compiled on first use, kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+
+NATIVE = Path(__file__).parent / "native"
+COMPILER_VARIABLE = "FUZZWISE_CC"
+FLAGS = (
+    *("-O2", "-g", "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"),
+    *("-ffp-contract=off", "-fno-math-errno"),  # inputs are the same on every machine
+)
+MUTATOR = ("random.c", "mutate.c", "mutate_bits.c", "mutate_bytes.c", "mutate_blocks.c")
+LOOP = ("config.c", "input.c", "scratch.c", "descendants.c", "child.c", "loop.c")
+SHARED = ("-shared", "-Wl,--exclude-libs,ALL")
+PARTS = {
+    "mutator.so": (MUTATOR, SHARED),
+    "preload.so": ((*MUTATOR, *LOOP, "trace.c", "preload.c"), (*SHARED, "-static-libgcc", "-ldl")),
+    "warden": ((*MUTATOR, *LOOP, "warden.c"), ()),
+}
+
+
+@dataclass(frozen=True)
+class Native:
+    """Where the compiled parts are."""
+
+    mutator: Path
+    preload: Path
+    warden: Path
+
+
+def native() -> Native:
+    """The native parts for this machine's compiler."""
+    folder = _cache() / f"blackbox-{_fingerprint(find_compiler())}"
+    if not folder.is_dir():
+        _make(find_compiler(), folder)
+    return Native(folder / "mutator.so", folder / "preload.so", folder / "warden")
+
+
+def find_compiler() -> str:
+    """The C compiler that FUZZWISE_CC names, else the first of cc, gcc and clang."""
+    asked = os.environ.get(COMPILER_VARIABLE)
+    for name in (asked,) if asked else ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return found
+    if asked:
+        raise BadInput(f"{COMPILER_VARIABLE} names {asked!r}, which is not an executable.")
+    raise BadInput("No C compiler was found. Install one with: apt-get install gcc libc6-dev")
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fuzzwise"
+
+
+@cache
+def _fingerprint(compiler: str) -> str:
+    result = subprocess.run([compiler, "--version"], capture_output=True, check=False)  # noqa: S603
+    digest = hashlib.sha256(f"{compiler} {FLAGS} {PARTS}".encode() + result.stdout)
+    for path in sorted(NATIVE.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _make(compiler: str, folder: Path) -> None:
+    """Build beside the final place and rename, so that there is never half a build."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        for name, (sources, words) in PARTS.items():
+            paths = [str(NATIVE / source) for source in sources]
+            _run([compiler, *FLAGS, *paths, "-o", str(made / name), *words])
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster
+                raise
+
+
+def _run(command: list[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if result.returncode:
+        raise BadInput(
+            f"Building the black-box engine failed: {' '.join(command)}\n{result.stderr.strip()}"
+        )
