@@ -117,6 +117,18 @@ def test_equal_stacks_have_equal_traces_and_others_do_not():
     assert 0 not in set.union(*by_letter.values())
 
 
+def test_a_smashed_stack_has_one_trace_whatever_it_was_smashed_with():
+    program = str(build("smasher", "-fstack-protector-strong"))
+    target = Target((program, "@@"), bytes(range(100, 228)))
+    mutation = Mutation(ratio=(0.1, 0.5), kinds=("bits",))
+    with Runner(target, 1, mutation, LIMITS, "fork-server") as runner:
+        found = [event for event in runner.run(1, 40) if event.kind == "crash"]
+    assert [event.signal for event in found] == [signal.SIGABRT] * 40
+    assert len({event.input_hash for event in found}) > 30
+    assert len({event.trace for event in found}) == 1
+    assert found[0].trace != 0
+
+
 def test_traces_do_not_change_from_server_to_server():
     runs = crashing_runs(1, 100)
     first = crashes(parser(), runs, "fork-server")

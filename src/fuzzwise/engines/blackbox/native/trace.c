@@ -13,13 +13,14 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { MODULES = 256, FRAMES = 64, STACK = 1 << 16, PAGE = 4096 };
+enum { MODULES = 256, FRAMES = 64, STACK = 1 << 16, PAGE = 4096, GUARD = 64 };
 
 struct module {
   uintptr_t start, end, base;
   uint64_t name;
 };
 
+static uintptr_t guard; /* the function that finds a smashed stack */
 static struct module modules[MODULES];
 static size_t module_count;
 static uint8_t stack[STACK] __attribute__((aligned(16)));
@@ -60,6 +61,7 @@ struct walk {
   uintptr_t crashed;
   uint64_t hash;
   int seen; /* frames from the crashed one on; those before it are the handler's */
+  int last; /* below the frame that found its stack smashed there is only rubble */
 };
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument) {
@@ -67,7 +69,10 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
   uintptr_t address = _Unwind_GetIP(context);
   if (!walk->seen && address != walk->crashed) return _URC_NO_REASON;
   walk->hash = place(walk->hash, address);
-  return ++walk->seen < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+  walk->seen++;
+  if (walk->last || walk->seen == FRAMES) return _URC_END_OF_STACK;
+  walk->last = guard && address - guard < GUARD;
+  return _URC_NO_REASON;
 }
 
 static uintptr_t program_counter(const ucontext_t *context, uintptr_t *stack_pointer) {
@@ -116,6 +121,7 @@ void fw_trace_install(void) {
   sigemptyset(&ours.sa_mask);
   for (int i = 0; i < FATAL; i++) sigaddset(&ours.sa_mask, fatal[i]);
   dl_iterate_phdr(add_module, NULL);
+  guard = (uintptr_t)dlsym(RTLD_DEFAULT, "__stack_chk_fail");
   _Unwind_Backtrace(stop_at_once, NULL); /* whatever it prepares at its first use */
   stack_t now;
   if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
