@@ -29,6 +29,8 @@ command -v clang >/dev/null || need_package clang
 runtime=$(clang -print-resource-dir)
 found=$(find -L "$runtime" "$(clang -print-runtime-dir)" -name 'libclang_rt.fuzzer_no_main*' 2>/dev/null | head -n 1)
 [ -n "$found" ] || need_package "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+# Black-box programs are examples and tests of ours; a small library goes beside any of them.
+command -v cc >/dev/null || need_package gcc libc6-dev
 command -v gdb >/dev/null || need_package gdb
 command -v llvm-symbolizer >/dev/null || ls /usr/lib/llvm-*/bin/llvm-symbolizer >/dev/null 2>&1 ||
     need_package llvm

@@ -18,6 +18,8 @@ COMMANDS = {
     "cc": "clang for C, as a drop-in for CC in any build",
     "cxx": "clang for C++, as a drop-in for CXX in any build",
     "engine": "the path of the library for LIB_FUZZING_ENGINE",
+    "record": "black-box fuzzing of many configurations, every crash logged",
+    "triage": "crashing inputs grouped into bugs, with a reproducer each",
     "replay": "schedulers compared on recordings, with the best possible schedule",
     "estimate": "the residual risk of a campaign from its snapshot file",
     "simulate": "urn campaigns, with and without feedback, and their exact truth",

@@ -51,8 +51,11 @@ class SchedulerScore:
     against: tuple[Against, ...] = field(default=())
 
 
-def mean(values: Floats, confidence: float = 0.95) -> Mean:
-    """The mean and its interval by Student's t; a single value has no width."""
+def mean(values: Floats, confidence: float = 0.95, least: float = 0.0) -> Mean:
+    """The mean and its interval by Student's t; a single value has no width.
+
+    ``least``: what no value can be below, nor the interval.
+    """
     from scipy import stats
 
     middle = float(np.mean(values))
@@ -60,7 +63,7 @@ def mean(values: Floats, confidence: float = 0.95) -> Mean:
         return Mean(middle, middle, middle)
     error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
     reach = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1)) * error
-    return Mean(middle, max(0.0, middle - reach), middle + reach)
+    return Mean(middle, max(least, middle - reach), middle + reach)
 
 
 def compare(

@@ -8,17 +8,14 @@ from itertools import takewhile
 
 from fuzzwise.triage import kinds
 from fuzzwise.triage.names import is_noise, plain
-from fuzzwise.triage.stack_lines import Frame, parse_line
+from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame, parse_line
 from fuzzwise.triage.text import base_name, clean
 
-__all__ = ["MAX_FRAMES", "CrashReport", "Frame", "parse"]
-
-MAX_FRAMES = 256
-"""How many frames of a stack are kept; sanitizers print no more either."""
+__all__ = ["MAX_FRAMES", "CrashReport", "Frame", "has_sanitizer_report", "parse"]
 
 _FATAL = re.compile(
     r"(?:ERROR|WARNING): (?:(?:HW)?Address|Memory|Thread|Leak|UndefinedBehavior)Sanitizer: (.*)"
-    r"|ERROR: libFuzzer: (.*)"
+    r"|ERROR: libFuzzer: (.*)|Sanitizer: (hard rss limit exhausted)"
 )
 _UNDEFINED = "runtime error: "
 _PLACE = re.compile(r"(.*?):(\d{1,9})(?::\d{1,9})?:")
@@ -77,8 +74,23 @@ def parse(text: str) -> CrashReport:
         kind = "stack-overflow"
     if kind == "deadly signal" and any(plain(f.function) in ("abort", "raise") for f in frames):
         kind = "abort"
+    if kind == "abort" and header.gdb:
+        kind = kinds.of_abort(plain(frame.function) for frame in frames)
+    if kind == "smashed-stack":
+        frames = _trusted(frames)
     severity = kinds.severity(kind, evidence)
     return CrashReport(kind, severity, frames, _summary(kind, severity, frames))
+
+
+def has_sanitizer_report(text: str) -> bool:
+    """Whether a text holds a report of a sanitizer or of libFuzzer, of any severity."""
+    return any(_starts_report(line) for line in clean(text).split("\n") if _OPENS.search(line))
+
+
+def _trusted(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames up to the one whose part of the stack was overwritten: the rest is garbage."""
+    names = [plain(frame.function) for frame in frames]
+    return frames[: names.index("__stack_chk_fail") + 2]
 
 
 def _header(lines: list[str]) -> _Header | None:
@@ -94,7 +106,7 @@ def _header(lines: list[str]) -> _Header | None:
 
 def _classify(at: int, line: str) -> _Header | None:
     if match := _FATAL.search(line):
-        kind = kinds.of_sanitizer(match[1] or match[2] or "")
+        kind = kinds.of_sanitizer(match[1] or match[2] or match[3] or "")
         return _Header(2 if kind == "leak" else 0, at, kind)
     if match := _GDB.search(line):
         return _Header(0, at, kinds.of_signal(match[1]), gdb=True)

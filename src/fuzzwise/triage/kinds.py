@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from fuzzwise.triage.names import is_noise
 
 UNKNOWN = "unknown"
 _SIGNALS = {
@@ -35,11 +38,22 @@ _PHRASES = (
 )
 _RESOURCE = frozenset({"allocation-size-too-big", "killed", "leak", "out-of-memory", "timeout"})
 # These have no access of their own; freeing what is not allocated corrupts the heap.
-_WRITES = frozenset({"bad-free", "double-free", "overwritten input"})
+_WRITES = frozenset(
+    {"bad-free", "double-free", "overwritten input"}
+    | {"heap-corruption", "smashed-stack", "stopped-overflow"}
+)
+_CHECKS = {"__stack_chk_fail": "smashed-stack", "__chk_fail": "stopped-overflow"}
+_ALLOCATORS = frozenset({"free", "malloc", "calloc", "realloc", "__libc_free", "__libc_malloc"})
 _WRITE = re.compile(r"\bWRITE of size|by a WRITE memory|\bWrite of size|error: store to")
 _READ = re.compile(r"\bREAD of size|by a READ memory|\bRead of size|error: load of")
 ZERO_PAGE = "Hint: address points to the zero page."
 STACK_EXHAUSTED = "Hint: the stack is exhausted."
+WILD_JUMP = "Hint: PC is at a non-executable region. Maybe a wild jump?"
+SEVERITIES = (
+    *("jump", "write", "read", "access", "null dereference", "stack exhaustion"),
+    *("divide", "abort", "resource", "other"),
+)
+"""What a crash does, the worst first; "access" is a read or a write, which one is not known."""
 
 
 def of_sanitizer(message: str) -> str:
@@ -69,6 +83,21 @@ def of_signal(name: str) -> str:
     return _SIGNALS.get(name, name)
 
 
+def of_abort(functions: Iterable[str]) -> str:
+    """The kind of an abort, from the plain names of its stack: which check of the library it was.
+
+    Names that say nothing, and those of functions that end a program, are passed over.
+    """
+    for name in functions:
+        if name in _CHECKS or name in _ALLOCATORS:
+            return _CHECKS.get(name, "heap-corruption")
+        if name.endswith("_chk"):
+            return "stopped-overflow"
+        if not is_noise(name, "libc.so"):
+            break
+    return "abort"
+
+
 def severity(kind: str, evidence: str) -> str:
     """What a crash does, from its kind and the lines between its header and its stack."""
     if kind == "stack-overflow":
@@ -81,8 +110,10 @@ def severity(kind: str, evidence: str) -> str:
         return "resource"
     if ZERO_PAGE in evidence or "null pointer" in kind:
         return "null dereference"
+    if WILD_JUMP in evidence:
+        return "jump"
     if kind in _WRITES or _WRITE.search(evidence):
         return "write"
     if kind == "use-of-uninitialized-value" or _READ.search(evidence):
         return "read"
-    return "other"
+    return "access" if kind in ("SEGV", "BUS") else "other"

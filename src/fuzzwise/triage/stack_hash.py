@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.kinds import UNKNOWN
 from fuzzwise.triage.names import is_noise, plain
-from fuzzwise.triage.stack_lines import Frame
+from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame
 from fuzzwise.triage.text import base_name
 
 _LONGEST_CYCLE = 4
@@ -21,10 +21,12 @@ def stack_hash(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) 
     Hashed are the plain names of the ``depth`` topmost functions, as is common practice: line
     numbers would change with every edit above the bug, file names with the build directory, and
     argument lists with the tool that prints them. See ``key_frames`` for what is left out. Where
-    no frame is left, the hash is that of the kind of the crash.
+    no frame is left, the hash is that of the kind of the crash. An endless recursion is another
+    bug than a crash at one place in the same functions.
     """
     key = key_frames(frames, depth, kind=kind)
-    words = "\n".join(("frames", *key) if key else ("kind", kind))
+    title = "recursion" if kind == "stack-overflow" else "frames"
+    words = "\n".join((title, *key) if key else ("kind", kind))
     return hashlib.sha256(words.encode(errors="replace")).hexdigest()[:16]
 
 
@@ -34,7 +36,11 @@ def key_frames(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) 
     Without allocators, string functions, the runtimes of sanitizers and of libFuzzer, and what
     raises, aborts or starts a program. A frame without a name is the base name of its module and
     its offset there, or its source line; without these it is left out, as addresses differ from
-    run to run. A run of one function, or of a cycle of up to 4, counts once.
+    run to run.
+
+    Recursion is folded, so that a bug at any depth of it is one bug: between two calls of the same
+    function nothing counts. A stack that is cut off in the middle of a recursion is folded by its
+    repeating cycles (of up to 4 functions) instead, as the end of the last round is not known.
 
     Where an endless recursion runs out of stack is chance: for the kind "stack-overflow" these
     are, in alphabetical order, the functions that occur more than once.
@@ -46,7 +52,8 @@ def key_frames(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) 
         recurring = sorted(word for word, count in Counter(words).items() if count > 1)
         if recurring:
             return tuple(recurring)
-    return tuple(_fold(words)[:depth])
+    fold = _fold_cycles if len(frames) >= MAX_FRAMES else _fold
+    return tuple(fold(words)[:depth])
 
 
 def _word(frame: Frame) -> str:
@@ -62,6 +69,17 @@ def _word(frame: Frame) -> str:
 
 
 def _fold(words: list[str]) -> list[str]:
+    """The path from the crash to the start without its loops."""
+    path: dict[str, None] = {}
+    for word in words:
+        if word in path:
+            while next(reversed(path)) != word:
+                path.popitem()
+        path[word] = None
+    return list(path)
+
+
+def _fold_cycles(words: list[str]) -> list[str]:
     """The words with every run of a repeating cycle replaced by one round of it.
 
     A run may end in the middle of a round, so that the depth of a recursion does not matter.

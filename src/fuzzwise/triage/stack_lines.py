@@ -8,6 +8,9 @@ from itertools import pairwise
 
 from fuzzwise.triage.names import top_level
 
+MAX_FRAMES = 256
+"""How many frames of a stack are kept; sanitizers print no more either."""
+
 _MAX_NAME = 1024
 
 _LINE = re.compile(r" {0,64}#(\d{1,6}) {1,16}(?:0x([0-9a-fA-F]{1,16})(?: in\b)?)? {0,16}(.*)")

@@ -28,3 +28,9 @@ def clean(text: str) -> str:
 def base_name(path: str) -> str:
     """The last part of a POSIX path of the machine that wrote the report."""
     return path.rstrip("/").rsplit("/", 1)[-1]
+
+
+def printable(name: str) -> str:
+    """A file name that can be printed anywhere: what is not text in it is written as a code."""
+    shown = name.encode(errors="backslashreplace").decode()
+    return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", shown.replace("\n", "\\n"))

@@ -1,0 +1,200 @@
+"""``fuzzwise record``: black-box fuzzing of many configurations, every crash logged."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fuzzwise.cli import options, output
+from fuzzwise.errors import BadInput
+from fuzzwise.units import parse_duration
+
+if TYPE_CHECKING:
+    from fuzzwise.recording.config import RecordingPlan
+    from fuzzwise.recording.recorder import Recorded
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("plan_file", metavar="CONFIG.toml", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    default=Path("recording"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder of the logs; the same folder again resumes the recording.",
+)
+@click.option(
+    "--time",
+    "time_text",
+    metavar="TIME",
+    help="Time for each configuration, instead of the file's.",
+)
+@click.option(
+    "--cores", type=click.IntRange(1), help="Configurations at once, instead of the file's."
+)
+@click.option(
+    "--skip-broken",
+    is_flag=True,
+    help="Leave out configurations that cannot be fuzzed, and record the others.",
+)
+@click.option("--check", "only_check", is_flag=True, help="Check every configuration, and stop.")
+@options.as_json
+def command(
+    plan_file: Path,
+    out: Path,
+    time_text: str | None,
+    cores: int | None,
+    skip_broken: bool,
+    only_check: bool,
+    as_json: bool,
+) -> None:
+    """Fuzz every configuration of CONFIG.toml for the whole time, and log every crash.
+
+    A configuration is a program that reads a file (@@ in its command) or its standard input, and a
+    seed file. Every one is tried on its unchanged seed before time is spent. `fuzzwise triage`
+    turns the crashes into bugs, `fuzzwise replay` compares schedulers on the result.
+    """
+    from fuzzwise.recording.config import read_plan
+    from fuzzwise.recording.log import load_pyarrow
+    from fuzzwise.recording.recorder import broken, record
+
+    load_pyarrow()
+    plan = read_plan(plan_file)
+    if time_text is not None:
+        plan = replace(plan, seconds=parse_duration(time_text))
+    if cores is not None:
+        plan = replace(plan, cores=cores)
+    plan = _without_broken(plan, broken(plan), skip_broken)
+    if only_check:
+        click.echo(f"All {len(plan.targets)} configurations can be fuzzed.", err=True)
+        return
+    stop = threading.Event()
+    with _stopping(stop), _View(plan) as view:
+        results = record(plan, out, view.update, stop)
+    if as_json:
+        output.print_json(_as_json(out, results))
+    else:
+        _show(out, results)
+    if not all(result.finished for result in results):
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _without_broken(
+    plan: RecordingPlan, problems: dict[str, list[str]], skip: bool
+) -> RecordingPlan:
+    if not problems:
+        return plan
+    said = "".join(f"\n  {said}" for found in problems.values() for said in found)
+    kept = tuple(target for target in plan.targets if target.name not in problems)
+    if not skip or not kept:
+        advice = "" if not kept else " Repair them, or leave them out with --skip-broken."
+        raise BadInput(f"{len(problems)} configurations cannot be fuzzed.{advice}{said}")
+    click.echo(f"fuzzwise record: {len(problems)} configurations are left out:{said}", err=True)
+    return replace(plan, targets=kept)
+
+
+@contextmanager
+def _stopping(stop: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the recording with everything saved."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _View:
+    """Progress on the terminal: a bar for each configuration at work; in a pipe, a line each."""
+
+    def __init__(self, plan: RecordingPlan) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._console = Console(stderr=True)
+        self._plan = plan
+        self._bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[said]}", markup=False),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._tasks: dict[str, object] = {}
+        self._finished: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> _View:
+        self._bars.start()
+        total = self._plan.seconds * len(self._plan.targets)
+        self._all = self._bars.add_task("all", total=total, said="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def update(self, done: Recorded) -> None:
+        """Show how far a configuration is."""
+        with self._lock:
+            if done.name not in self._tasks:
+                task = self._bars.add_task(done.name, total=self._plan.seconds, said="")
+                self._tasks[done.name] = task
+            task = self._tasks[done.name]  # type: ignore[assignment]
+            said = f"{done.runs:,} runs, {done.crashes:,} crashes"
+            self._bars.update(task, completed=done.seconds, said=said, visible=not done.finished)
+            finished = sum(t.finished for t in self._bars.tasks if t.id != self._all)
+            self._bars.update(
+                self._all,
+                completed=sum(t.completed for t in self._bars.tasks if t.id != self._all),
+                said=f"{finished} of {len(self._plan.targets)} configurations",
+            )
+            if done.finished and done.name not in self._finished:
+                self._finished.add(done.name)
+                if not self._console.is_terminal:
+                    click.echo(f"{done.name}: {said} in {done.seconds:.0f} s", err=True)
+
+
+def _as_json(out: Path, results: list[Recorded]) -> dict[str, object]:
+    return {
+        "out": str(out),
+        "configurations": [
+            {**asdict(result), "runs_per_second": result.runs / max(result.seconds, 1e-9)}
+            for result in results
+        ],
+    }
+
+
+def _show(out: Path, results: list[Recorded]) -> None:
+    output.print_table(
+        "Recorded",
+        ("configuration", "runs", "runs/s", "crashes", "hangs", "time", "started by"),
+        [
+            (
+                result.name,
+                f"{result.runs:,}",
+                f"{result.runs / max(result.seconds, 1e-9):,.0f}",
+                f"{result.crashes:,}",
+                f"{result.hangs:,}",
+                f"{result.seconds:.0f} s",
+                result.mode,
+            )
+            for result in results
+        ],
+    )
+    if any(result.crashes for result in results):
+        click.echo(f"Next, turn crashes into bugs: fuzzwise triage {out}")
+    elif results:
+        click.echo("Nothing crashed: there is nothing to triage or to schedule by.")

@@ -1,0 +1,246 @@
+"""``fuzzwise triage``: crashing inputs grouped into bugs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from fuzzwise.cli import options, output
+from fuzzwise.errors import BadInput
+from fuzzwise.triage import inputs, keep
+from fuzzwise.triage.examine import Limits, absolute
+from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
+from fuzzwise.triage.inputs import CrashingInput
+from fuzzwise.triage.text import printable
+from fuzzwise.units import parse_duration
+
+_SHOWN = 10
+
+
+class _WithCommand(click.Command):
+    """A command that leaves the words behind -- as they are."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["command"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND …]"]
+
+
+@click.command(cls=_WithCommand)
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--frames",
+    "depth",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Frames of the stack that tell bugs apart.",
+)
+@click.option(
+    "--timeout", default="10s", show_default=True, metavar="TIME", help="Longest run of an input."
+)
+@click.option(
+    "--memory",
+    default=4096,
+    show_default=True,
+    metavar="MIB",
+    type=click.IntRange(16),
+    help="Most memory of a run.",
+)
+@click.option(
+    "--checks",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="How often a reproducer is run again.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="Inputs that run at the same time.  [default: the number of cores]",
+)
+@click.option("--hangs", is_flag=True, help="Run what is in the hangs folders of AFL++ as well.")
+@click.option(
+    "--sarif",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the bugs as SARIF 2.1.0.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Copy the smallest input of each bug, its report and its command to DIR/ID.",
+)
+@options.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    depth: int,
+    timeout: str,
+    memory: int,
+    checks: int,
+    jobs: int | None,
+    hangs: bool,
+    sarif: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Group the crashing inputs in PATH into bugs: same stack, same bug.
+
+    PATH is a file, a folder of files, an output folder of AFL++ or libFuzzer, or the folder of a
+    campaign of `fuzzwise fuzz` or of a recording of `fuzzwise record`, which know their targets.
+    Others need the COMMAND that crashes, with
+    @@ for the file with the input; without @@, the input is its standard input. Targets of
+    libFuzzer are run with: -- ./target @@
+
+    The stack is that of the report of a sanitizer or of libFuzzer, or else that of gdb.
+    """
+    if out is not None:
+        keep.check(out)
+    within = Limits(parse_duration(timeout), memory)
+    how = _How(depth, jobs or os.cpu_count() or 1, checks)
+    words: tuple[str, ...] = ctx.meta["command"]
+    if len(paths) == 1 and inputs.is_recording(paths[0]):
+        triage = _recording(paths[0], words, how)
+    else:
+        words = words or inputs.command_of(paths) or ()
+        triage = _files(inputs.find(paths, hangs), paths, words, within, how)
+    if out is not None:
+        keep.save(triage, out)
+    if sarif is not None:
+        from fuzzwise.report.sarif import save
+
+        save(triage, sarif)
+    if as_json:
+        output.print_json(_document(triage, words))
+    else:
+        _print(triage, out)
+
+
+class _How(NamedTuple):
+    """The options of grouping."""
+
+    depth: int
+    jobs: int
+    checks: int
+
+    def group(self, crashes: list[CrashingInput]) -> Triage:
+        """Group crashing inputs."""
+        return group(
+            crashes, depth=self.depth, jobs=self.jobs, checks=self.checks, progress=_shown()
+        )
+
+
+def _files(
+    files: list[Path], paths: tuple[Path, ...], words: tuple[str, ...], within: Limits, how: _How
+) -> Triage:
+    if not words:
+        raise BadInput(
+            "Which program crashes? Give it behind --, with @@ for the file with the input: "
+            f"fuzzwise triage {shlex.join(map(str, paths))} -- PROGRAM @@"
+        )
+    absolute(words)  # an error here comes before anything runs
+    triage = how.group(inputs.from_files(files, words, within))
+    if not triage.bugs and not triage.timeouts:
+        raise BadInput(
+            f"None of the {len(files)} inputs crashes {shlex.join(words)}. Is it the program, the "
+            "build and the way to pass the input (@@ or standard input) that crashed?"
+        )
+    return triage
+
+
+def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
+    from fuzzwise.recording.triaged import triage_recording
+
+    if words:
+        raise BadInput(
+            f"{folder} is a recording and knows its programs: leave out what follows --."
+        )
+    result = triage_recording(
+        folder, depth=how.depth, jobs=how.jobs, checks=how.checks, progress=_shown()
+    )
+    for warning in result.warnings:
+        click.echo(f"fuzzwise triage: {warning}", err=True)
+    click.echo(f"The log for replays is {result.path}. Next: fuzzwise replay {folder}", err=True)
+    return result.triage
+
+
+def _shown() -> Progress | None:
+    return _progress if sys.stderr.isatty() else None
+
+
+def _progress(done: int, total: int) -> None:
+    click.echo(f"\r{done:,} of {total:,} inputs{'' if done < total else '   '}", err=True, nl=False)
+    if done == total:
+        click.echo("", err=True)
+
+
+def _print(triage: Triage, out: Path | None) -> None:
+    rows = [
+        [
+            bug.id,
+            f"{len(bug.inputs):,}",
+            bug.identity.severity,
+            bug.identity.kind,
+            bug.identity.frames[0] if bug.identity.frames else "?",
+            printable(bug.reproducer.name) + (" (flaky)" if bug.flaky else ""),
+        ]
+        for bug in triage.bugs
+    ]
+    count = sum(len(bug.inputs) for bug in triage.bugs)
+    columns = ("bug", "inputs", "severity", "kind", "in", "reproducer")
+    output.print_table(f"{_many(len(rows), 'bug')} in {_many(count, 'input')}", columns, rows)
+    for bug in triage.bugs:
+        click.echo(f"{bug.id}  {bug.verdict.summary}: {' < '.join(bug.identity.frames) or '?'}")
+    _list("timeout", triage.timeouts)
+    _list("did not crash", triage.silent)
+    if out is not None and triage.bugs:
+        click.echo(f"Reproducers are in {out}.")
+
+
+def _list(title: str, crashes: Iterable[CrashingInput]) -> None:
+    names = [printable(crash.name) for crash in crashes]
+    if names:
+        more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        click.echo(f"{title} ({len(names):,}): {', '.join(names[:_SHOWN])}{more}")
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _document(triage: Triage, words: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "command": [printable(word) for word in words],
+        "bugs": [_bug_json(bug) for bug in triage.bugs],
+        "timeouts": [printable(crash.name) for crash in triage.timeouts],
+        "not_crashing": [printable(crash.name) for crash in triage.silent],
+        "runs": triage.runs,
+    }
+
+
+def _bug_json(bug: TriagedBug) -> dict[str, object]:
+    return {
+        "id": bug.id,
+        "kind": bug.identity.kind,
+        "severity": bug.identity.severity,
+        "frames": list(bug.identity.frames),
+        "inputs": [printable(crash.name) for crash in bug.inputs],
+        "count": len(bug.inputs),
+        "reproducer": printable(bug.reproducer.name),
+        "flaky": bug.flaky,
+        "summary": bug.verdict.summary,
+        "file": bug.verdict.file or None,
+        "line": bug.verdict.line,
+    }

@@ -1,0 +1,138 @@
+"""The file that says what to record: configurations, time, mutations, limits."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fuzzwise.engines.blackbox import KINDS, Limits, Mutation, Target
+from fuzzwise.settings import Table, complain, duration, read_toml
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+
+
+@dataclass(frozen=True)
+class RecordingPlan:
+    """What to record; every configuration gets the same time."""
+
+    folder: Path
+    targets: tuple[Target, ...]
+    seconds: float
+    cores: int
+    random_seed: int
+    mutation: Mutation
+    limits: Limits
+
+
+def read_plan(path: Path) -> RecordingPlan:
+    """The plan in a TOML file, checked whole; a mistake names its key and what was expected."""
+    problems: list[str] = []
+    file = Table("", read_toml(path), problems)
+    recording = file.table("recording")
+    seconds = recording.duration("time")
+    cores = recording.whole("cores", 1, 1, 1024)
+    random_seed = recording.whole("seed", 1, 0, 2**63 - 1)
+    recording.finish()
+    mutation = _mutation(file.table("mutation"))
+    limits = _limits(file.table("limits"))
+    targets = [
+        target for table in file.tables("configuration") for target in _targets(table, path.parent)
+    ]
+    for name, count in Counter(target.name for target in targets).items():
+        if count > 1:
+            problems.append(
+                f"configuration name {name!r} is used {count} times; give each its own."
+            )
+    file.finish()
+    complain(path, problems)
+    folder = path.parent.absolute()
+    return RecordingPlan(folder, tuple(targets), seconds, cores, random_seed, mutation, limits)
+
+
+def _mutation(table: Table) -> Mutation:
+    default = Mutation()
+    expected = "a share of the bits from 0 to 1, or a range [low, high] of them"
+    ratio = table.value("ratio", expected, _ratio, default.ratio)
+    kinds = table.choices("kinds", KINDS, default.kinds)
+    length = table.whole("max_length", default.max_length, 1, 1 << 26)
+    table.finish()
+    return Mutation(ratio=ratio, kinds=kinds, max_length=length)
+
+
+def _limits(table: Table) -> Limits:
+    default = Limits()
+    seconds = table.value("time", 'a time from "10ms" to "1d"', _run_time, default.seconds)
+    memory = table.whole("memory_mib", default.memory_mib, 1, 1 << 24)
+    file = table.whole("file_mib", default.file_mib, 1, 1 << 20)
+    processes = table.whole("processes", default.processes, 1, 4000)
+    table.finish()
+    return Limits(seconds=seconds, memory_mib=memory, file_mib=file, processes=processes)
+
+
+def _run_time(value: Any) -> float:
+    return Limits(seconds=duration(value)).seconds
+
+
+def _ratio(value: Any) -> tuple[float, float]:
+    low, high = value if isinstance(value, list) else (value, value)
+    if isinstance(low, bool) or isinstance(high, bool):
+        raise ValueError
+    return Mutation(ratio=(float(low), float(high))).ratio
+
+
+def _targets(table: Table, folder: Path) -> list[Target]:
+    """One target for each seed of a [[configuration]]."""
+    command = table.words("command")
+    patterns = table.texts("seed")
+    name = table.text("name", "")
+    table.finish()
+    if not command or not patterns:
+        return []
+    command = (_program(table, command[0], folder), *command[1:])
+    seeds = [seed for pattern in patterns for seed in _seeds(table, pattern, folder)]
+    targets: list[Target] = []
+    for seed in seeds:
+        program = name or Path(command[0]).name
+        full = program if name and len(seeds) == 1 else f"{program}-{seed.stem}"
+        if not name and seed.stem.startswith(program):
+            full = seed.stem
+        if not _NAME.fullmatch(full):
+            table.problem(
+                "name", f"is {full!r}; expected letters, digits and . _ + - (it names a file)."
+            )
+            continue
+        try:
+            data = seed.read_bytes()
+        except OSError as error:
+            table.problem("seed", f"{seed} cannot be read: {error.strerror}.")
+            continue
+        targets.append(Target(command, data, full, suffix=seed.suffix[:64]))
+    return targets
+
+
+def _program(table: Table, word: str, folder: Path) -> str:
+    """The program as an absolute path: beside the file if it has a slash, else from the PATH."""
+    place = (folder / word).absolute()
+    found = shutil.which(str(place) if "/" in word else word)
+    if found is not None:
+        return str(Path(found).absolute())
+    if "/" in word and place.exists():
+        table.problem("command", f"names {place}, which is not executable; try: chmod +x {place}")
+    else:
+        where = "there is no such file" if "/" in word else "it is not in the PATH"
+        table.problem("command", f"names the program {word!r}, but {where}.")
+    return word
+
+
+def _seeds(table: Table, pattern: str, folder: Path) -> list[Path]:
+    if Path(pattern).is_absolute():
+        folder, pattern = Path("/"), pattern.lstrip("/")
+    exact = folder / pattern
+    found = [exact] if exact.is_file() else sorted(p for p in folder.glob(pattern) if p.is_file())
+    if not found:
+        table.problem("seed", f"is {pattern!r}; there is no such file beside the configuration.")
+    return found

@@ -1,0 +1,217 @@
+"""FuzzSim's second step: the crashes of a recording become bugs (FS §5).
+
+Every crashing input is made again from its run's number, and triage groups them. The result is one
+log of all configurations, ready for a replay, in which the first few crashes of each bug remain.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from fuzzwise.engines.blackbox import MUTATOR_VERSION, Mutation, input_hash, make_input
+from fuzzwise.errors import BadInput
+from fuzzwise.model import Ints
+from fuzzwise.recording import log as logs
+from fuzzwise.recording.load import TRIAGED
+from fuzzwise.recording.log import Configuration, Events, Header, Log, LoggedBug, read_log
+from fuzzwise.triage.examine import Limits
+from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
+from fuzzwise.triage.inputs import CrashingInput
+
+KEPT = 10
+"""Crashes of a bug in a configuration that the log keeps; a replay needs the first two."""
+
+_TRIES = 4
+"""Inputs with the same trace that may fail to crash again before the trace is given up."""
+
+
+@dataclass(frozen=True)
+class TriagedRecording:
+    """What triage made of a recording, and where the log is."""
+
+    path: Path
+    triage: Triage
+    """Crashes that did not show again are its silent ones; they count as no bug."""
+    warnings: tuple[str, ...]
+
+
+def input_of(configuration: Configuration, run: int, expected: int | None = None) -> bytes:
+    """The input of a run, made again; refused if it is not the one whose hash was recorded."""
+    if configuration.mutator != MUTATOR_VERSION:
+        raise BadInput(
+            f"{configuration.name} was recorded with version {configuration.mutator} of the "
+            f"mutations; this fuzzwise has version {MUTATOR_VERSION} and cannot make its inputs."
+        )
+    settings = configuration.mutation
+    mutation = Mutation(
+        ratio=tuple(settings["ratio"]),
+        kinds=tuple(settings["kinds"]),
+        max_length=settings["max_length"],
+    )
+    data = make_input(configuration.seed, configuration.random_seed, run, mutation)
+    if expected is not None and input_hash(data) != expected:
+        raise BadInput(
+            f"The input of run {run} of {configuration.name} cannot be made again: its hash is "
+            "not the recorded one. The log is damaged; record it again."
+        )
+    return data
+
+
+def triage_recording(
+    folder: Path,
+    *,
+    depth: int = 5,
+    jobs: int = 1,
+    checks: int = 3,
+    progress: Progress | None = None,
+) -> TriagedRecording:
+    """Group all crashes of a recording into bugs, and write the log for replays into its folder."""
+    paths = sorted(path for path in folder.glob(f"*{logs.SUFFIX}") if path.name != TRIAGED)
+    if not paths:
+        raise BadInput(f"{folder} holds no log of `fuzzwise record` (*{logs.SUFFIX}).")
+    files = [read_log(path) for path in paths]
+    pending = [
+        (number, row)
+        for number, file in enumerate(files)
+        for row in np.flatnonzero(file.events.kind == logs.CRASH).tolist()
+    ]
+    crashes = {
+        (crash := _crash(files[number], row)).name: (crash, number, row) for number, row in pending
+    }
+    triage = _group_stubbornly(
+        [crash for crash, _, _ in crashes.values()], depth, jobs, checks, progress
+    )
+    found = {crash.name: index for index, bug in enumerate(triage.bugs) for crash in bug.inputs}
+    events = []
+    for number, file in enumerate(files):
+        shown = np.full(len(file.events), logs.NO_BUG, np.int64)
+        for name, (_, where, row) in crashes.items():
+            if where == number:
+                shown[row] = found.get(name, logs.NO_BUG)
+        events.append(_compact(file.events, number, shown))
+    header = Header(
+        configurations=tuple(
+            msgspec.structs.replace(file.header.configurations[0], folder="") for file in files
+        ),
+        bugs=tuple(_logged(bug) for bug in triage.bugs),
+        seconds=min(file.header.seconds for file in files),
+        triaged=True,
+    )
+    path = folder / TRIAGED
+    logs.write_log(path, header, _joined(events))
+    warnings = tuple(warning for file in files for warning in file.warnings)
+    return TriagedRecording(path, triage, warnings)
+
+
+def _crash(file: Log, row: int) -> CrashingInput:
+    configuration = file.header.configurations[0]
+    run, trace = int(file.events.run[row]), int(file.events.trace[row])
+    limits = configuration.limits
+    return CrashingInput(
+        name=f"{configuration.name}-{run}{configuration.suffix}",
+        load=partial(input_of, configuration, run, int(file.events.input[row])),
+        command=_command(configuration),
+        # Under gdb and with a symbolizer everything takes longer than the run that crashed.
+        limits=Limits(10 + 10 * limits["seconds"], max(limits["memory_mib"], 16)),
+        trace=f"{trace:016x}" if trace else None,
+    )
+
+
+def _command(configuration: Configuration) -> tuple[str, ...]:
+    program = configuration.command[0]
+    if "/" in program and not program.startswith("/"):
+        program = str(Path(configuration.folder) / program)
+    return (program, *configuration.command[1:])
+
+
+def _group_stubbornly(
+    crashes: Sequence[CrashingInput],
+    depth: int,
+    jobs: int,
+    checks: int,
+    progress: Progress | None,
+) -> Triage:
+    """Group; where an input does not crash again, try others of the same trace."""
+    triage = group(crashes, depth=depth, jobs=jobs, checks=checks, progress=progress)
+    bugs = {bug.id: bug for bug in triage.bugs}
+    silent = [*triage.silent, *triage.timeouts]
+    given_up: list[CrashingInput] = []
+    runs = triage.runs
+    for _ in range(_TRIES):
+        by_trace: defaultdict[tuple[object, ...], list[CrashingInput]] = defaultdict(list)
+        for crash in silent:
+            key = (crash.command, crash.trace) if crash.trace else (crash.command, crash.name, "")
+            by_trace[key].append(crash)
+        again = []
+        for same in by_trace.values():
+            tried = min(same, key=lambda crash: (len(crash.load()), crash.name))
+            given_up.append(tried)
+            again += [crash for crash in same if crash is not tried]
+        silent = again
+        if not silent:
+            break
+        more = group(silent, depth=depth, jobs=jobs, checks=checks)
+        runs += more.runs
+        silent = [*more.silent, *more.timeouts]
+        for bug in more.bugs:
+            bugs[bug.id] = _merged(bugs[bug.id], bug) if bug.id in bugs else bug
+    order = {bug.id: number for number, bug in enumerate(triage.bugs)}
+    result = sorted(bugs.values(), key=lambda bug: order.get(bug.id, len(order)))
+    return Triage(tuple(result), (), (*given_up, *silent), runs)
+
+
+def _merged(one: TriagedBug, other: TriagedBug) -> TriagedBug:
+    better = other if one.flaky and not other.flaky else one
+    return TriagedBug(
+        better.identity,
+        (*one.inputs, *other.inputs),
+        better.reproducer,
+        better.verdict,
+        better.flaky,
+    )
+
+
+def _compact(events: Events, number: int, bugs: Ints) -> Events:
+    """Marks, and of each bug the first crashes; hashes have done their duty."""
+    seen: defaultdict[int, int] = defaultdict(int)
+    keep = events.kind == logs.MARK
+    for row in np.flatnonzero(bugs != logs.NO_BUG).tolist():
+        seen[int(bugs[row])] += 1
+        keep[row] = seen[int(bugs[row])] <= KEPT
+    kept = events.rows(keep)
+    nothing = np.zeros(len(kept), np.uint64)
+    return Events(
+        np.full(len(kept), number, np.int64),
+        kept.kind,
+        kept.run,
+        kept.microseconds,
+        kept.signal,
+        nothing,
+        nothing,
+        bugs[keep],
+    )
+
+
+def _joined(parts: Sequence[Events]) -> Events:
+    return Events(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in logs.COLUMNS)
+    )
+
+
+def _logged(bug: TriagedBug) -> LoggedBug:
+    return LoggedBug(
+        id=bug.id,
+        kind=bug.identity.kind,
+        severity=bug.identity.severity,
+        frames=bug.identity.frames,
+        crashes=len(bug.inputs),
+        reproducer=Path(bug.reproducer.name).stem,
+        flaky=bug.flaky,
+    )

@@ -1,0 +1,143 @@
+"""Crashing inputs, and where fuzzers keep them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+from fuzzwise.triage.examine import INPUT, Limits
+
+_LIBFUZZER = ("crash-", "oom-", "timeout-", "leak-", "slow-unit-")
+_OF_FUZZWISE = frozenset({"bugs.json", "report.txt"})
+_RECORDING = ".fuzzlog"
+
+
+@dataclass(frozen=True)
+class CrashingInput:
+    """An input that crashed a command once, wherever it is kept.
+
+    ``load`` gives its content; ``trace`` names the stack of its crash, where the fuzzer saw it:
+    inputs of one command with the same trace show the same bug.
+    """
+
+    name: str
+    load: Callable[[], bytes]
+    command: tuple[str, ...]
+    limits: Limits = field(default_factory=Limits)
+    trace: str | None = None
+
+
+def find(paths: Iterable[Path], hangs: bool = False) -> list[Path]:
+    """The files with inputs in files and folders, each once, in order.
+
+    A folder is that of AFL++ (of all its instances, or of one), of ``fuzzwise fuzz``, the working
+    folder of libFuzzer, where only the names that it gives to artifacts count, or else any folder
+    of inputs, of which all files count. ``hangs`` adds those of AFL++.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            try:
+                inside = _in_folder(path, hangs)
+            except OSError as error:
+                raise BadInput(f"{error.filename}: cannot be read: {error.strerror}.") from error
+            if not inside:
+                raise BadInput(f"{path}: there are no inputs in this folder.")
+            found.update(dict.fromkeys(inside))
+        elif path.is_file():
+            found[path] = None
+        elif path.exists():
+            raise BadInput(f"{path}: is neither a file nor a folder.")
+        else:
+            raise BadInput(f"{path}: there is no such file or folder.")
+    return list(found)
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a path is a folder that ``fuzzwise record`` made."""
+    return path.is_dir() and any(path.glob(f"*{_RECORDING}"))
+
+
+def from_files(
+    paths: Iterable[Path], command: Sequence[str], limits: Limits
+) -> list[CrashingInput]:
+    """Inputs that are files, for one command."""
+    words = tuple(command)
+    return [CrashingInput(str(path), partial(_load, path), words, limits) for path in paths]
+
+
+def command_of(paths: Iterable[Path]) -> tuple[str, ...] | None:
+    """The command of the campaigns of ``fuzzwise fuzz`` that the paths are in, if it is one."""
+    commands = {_named_target(path) for path in paths}
+    if len(commands) != 1 or (target := commands.pop()) is None:
+        return None
+    return (target, INPUT)
+
+
+def _named_target(path: Path) -> str | None:
+    for folder in (path, *path.absolute().parents[:3]):
+        try:
+            record = json.loads((folder / "campaign.json").read_bytes())
+        except (OSError, ValueError):
+            continue
+        target = record.get("target") if isinstance(record, dict) else None
+        if not isinstance(target, str):
+            continue
+        if not Path(target).is_file():
+            raise BadInput(
+                f"{folder}: is a campaign on {target}, which is not there (any more). Give the "
+                f"program behind --, for example: fuzzwise triage {folder} -- {target} {INPUT}"
+            )
+        return str(Path(target).absolute())
+    return None
+
+
+def _load(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+def _in_folder(folder: Path, hangs: bool) -> list[Path]:
+    if is_recording(folder):
+        raise BadInput(
+            f"{folder}: is a recording of `fuzzwise record`, which keeps no files of its inputs. "
+            f"Triage it alone: fuzzwise triage {folder}"
+        )
+    kinds = ("crashes", "hangs") if hangs else ("crashes",)
+    homes = [folder / kind for kind in kinds] + [
+        instance / kind for instance in sorted(_folders(folder)) for kind in kinds
+    ]
+    homes = [home for home in homes if home.is_dir()]
+    if homes:
+        return [path for home in homes for path in _files(home)]
+    files = _files(folder)
+    artifacts = [path for path in files if path.name.startswith(_LIBFUZZER)]
+    return artifacts or files
+
+
+def _files(home: Path) -> list[Path]:
+    """The inputs in a folder; those of ``fuzzwise fuzz`` are one folder a bug deeper."""
+    direct = [path for path in home.iterdir() if path.is_file() and _is_input(path)]
+    deeper = [
+        path
+        for bug in _folders(home)
+        if (home / "bugs.json").is_file()
+        for path in bug.iterdir()
+        if path.is_file() and _is_input(path)
+    ]
+    return sorted(direct + deeper)
+
+
+def _is_input(path: Path) -> bool:
+    # AFL++ puts a note for people beside its crashes.
+    return path.name != "README.txt" and path.name not in _OF_FUZZWISE
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir()]

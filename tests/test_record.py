@@ -1,0 +1,282 @@
+"""Recording: real programs fuzzed for seconds, interrupted, killed, resumed, and triaged."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzwise.engines.blackbox import input_hash
+from fuzzwise.errors import BadInput
+from fuzzwise.recording import log as logs
+from fuzzwise.recording.config import read_plan
+from fuzzwise.recording.load import TRIAGED, read_recording
+from fuzzwise.recording.log import read_log
+from fuzzwise.recording.triaged import input_of
+
+ROOT = Path(__file__).parents[1]
+SEEDS = ROOT / "examples" / "seeds"
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("records", "sums"):
+        flags = ["-O1", "-g", "-fstack-protector-strong"]
+        source = ROOT / "examples" / f"{name}.c"
+        subprocess.run(["cc", *flags, "-o", folder / name, source, "-lm"], check=True)
+    return folder
+
+
+def plan_file(folder: Path, programs: Path, *, seconds: str = "2s", more: str = "") -> Path:
+    path = folder / "plan.toml"
+    path.write_text(
+        f"""
+        [recording]
+        time = "{seconds}"
+        cores = 2
+        seed = 5
+        [[configuration]]
+        command = "{programs}/records @@"
+        seed = "{SEEDS}/records-*.rb"
+        {more}
+        """
+    )
+    return path
+
+
+def fuzzwise(*words: object, **more) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fuzzwise", *map(str, words)],
+        capture_output=True, text=True, check=False, timeout=180, **more,
+    )  # fmt: skip
+
+
+def events_of(path: Path, runs: int) -> list[tuple[int, ...]]:
+    """What happened in the first runs, apart from when."""
+    e = read_log(path).events
+    rows = np.flatnonzero((e.kind != logs.MARK) & (e.run <= runs))
+    return [(int(e.run[r]), int(e.kind[r]), int(e.signal[r]), int(e.input[r])) for r in rows]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, programs) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    result = fuzzwise("record", plan_file(folder, programs), "--out", folder / "out", "--json")
+    assert result.returncode == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert [c["name"] for c in said["configurations"]] == [
+        "records-full", "records-links", "records-picture", "records-short",
+    ]  # fmt: skip
+    assert all(c["finished"] and c["runs"] > 100 for c in said["configurations"])
+    return folder / "out"
+
+
+def test_a_log_has_every_crash_with_its_input_and_marks_in_between(recorded):
+    log = read_log(recorded / "records-full.fuzzlog")
+    e = log.events
+    assert log.warnings == ()
+    crashes = np.flatnonzero(e.kind == logs.CRASH)
+    assert len(crashes) > 10
+    assert set(e.signal[crashes].tolist()) <= {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE}
+    for row in crashes[:20]:
+        data = input_of(log.header.configurations[0], int(e.run[row]))
+        assert input_hash(data) == int(e.input[row])
+    assert (e.trace[crashes] != 0).all()
+    assert (np.diff(e.run) >= 0).all()
+    assert (np.diff(e.microseconds) >= 0).all()
+    marks = e.microseconds[e.kind == logs.MARK]
+    assert np.diff(np.concatenate([[0], marks])).max() <= 1.6e6
+    assert 2.0e6 <= marks[-1] <= 2.5e6
+
+
+def test_the_same_seed_gives_the_same_crashes(recorded, programs, tmp_path):
+    again = tmp_path / "again"
+    plan = plan_file(tmp_path, programs)
+    assert fuzzwise("record", plan, "--out", again, "--cores", 1).returncode == 0
+    for path in recorded.glob("records-*.fuzzlog"):
+        both = [read_log(folder / path.name).events.run[-1] for folder in (recorded, again)]
+        runs = int(min(both))
+        assert events_of(path, runs) == events_of(again / path.name, runs)
+        assert len(events_of(path, runs)) > 0
+
+
+def test_interrupted_and_killed_recordings_go_on_where_they_ended(recorded, programs, tmp_path):
+    out = tmp_path / "out"
+    plan = plan_file(tmp_path, programs, seconds="8s")
+    words = [sys.executable, "-m", "fuzzwise", "record", str(plan), "--out", str(out)]
+    for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9), (signal.SIGTERM, 130)):
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        time.sleep(4)
+        process.send_signal(number)
+        assert process.wait(30) == code
+        assert nothing_runs(programs / "records")
+    result = fuzzwise("record", plan, "--out", out, "--time", "4s", "--json")
+    assert result.returncode == 0, result.stderr
+    for path in recorded.glob("records-*.fuzzlog"):
+        log = read_log(out / path.name)
+        assert log.warnings == ()
+        seconds = log.events.microseconds[-1] / 1e6
+        assert seconds >= 4
+        runs = int(min(log.events.run[-1], read_log(path).events.run[-1]))
+        assert events_of(out / path.name, runs) == events_of(path, runs)
+
+
+def nothing_runs(program: Path) -> bool:
+    """Whether, after a moment that whoever cleans up may take, no process of it is left."""
+    deadline = time.monotonic() + 10
+    while still_running(program) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not still_running(program)
+
+
+def still_running(program: Path) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "exe").readlink() == program:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_second_recorder_on_the_same_folder_is_refused(programs, tmp_path):
+    out = tmp_path / "out"
+    plan = plan_file(tmp_path, programs, seconds="30s")
+    words = [sys.executable, "-m", "fuzzwise", "record", str(plan), "--out", str(out)]
+    first = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while not list(out.glob("*.fuzzlog")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        second = fuzzwise("record", plan, "--out", out)
+        assert second.returncode == 2
+        assert "Another fuzzwise records into" in second.stderr
+    finally:
+        first.send_signal(signal.SIGINT)
+        assert first.wait(30) == 130
+
+
+def test_other_settings_do_not_mix_with_an_old_recording(recorded, programs, tmp_path):
+    plan = plan_file(tmp_path, programs, more='[mutation]\nkinds = ["bits"]')
+    result = fuzzwise("record", plan, "--out", recorded)
+    assert result.returncode == 2
+    assert "was recorded with other settings" in result.stderr
+
+
+def test_triage_turns_the_recording_into_bugs_and_replay_reads_them(recorded):
+    result = fuzzwise("triage", recorded, "--json")
+    assert result.returncode == 0, result.stderr
+    bugs = json.loads(result.stdout)["bugs"]
+    places = {bug["frames"][0] for bug in bugs}
+    assert {"tidy_name", "set_pixel", "add_note", "check_format"} <= places
+    log = read_log(recorded / TRIAGED)
+    assert log.header.triaged
+    assert {bug.id for bug in log.header.bugs} == {bug["id"] for bug in bugs}
+    assert all(c.folder == "" for c in log.header.configurations)
+    recording = read_recording([recorded])
+    assert len(recording.configurations) == 4
+    assert len(recording.bugs) == len(bugs)
+    counts = np.concatenate([np.bincount(c.bugs[c.bugs >= 0]) for c in recording.configurations])
+    assert counts.max() == 10  # the first crashes of a bug are kept, the others counted
+    crashed = sum(
+        int((read_log(p).events.kind == logs.CRASH).sum()) for p in recorded.glob("records-*")
+    )
+    assert sum(bug.crashes for bug in log.header.bugs) == crashed
+    replayed = fuzzwise("replay", recorded, "--epoch-time", "0.1s", "--repeats", 3, "--json")
+    assert json.loads(replayed.stdout)["optimum"] == len(bugs)
+
+
+WRONG = {
+    "time": ('[recording]\ntime = "soon"', "recording.time is 'soon'"),
+    "no time": ("[recording]", "recording.time is missing"),
+    "zero cores": ('[recording]\ntime = 5\ncores = 0', "recording.cores is 0; expected a whole"),
+    "no configuration": ("[recording]\ntime = 5", "configuration is missing"),
+    "unknown table": ("[recordings]\ntime = 5", "recordings is not a known key; did you mean"),
+    "unknown key": ("[recording]\ntime = 5\ncoers = 2", "did you mean 'cores'?"),
+    "ratio": ("[mutation]\nratio = 2", "mutation.ratio is 2"),
+    "ratio range": ("[mutation]\nratio = [0.1, 0.01]", "mutation.ratio is [0.1, 0.01]"),
+    "kinds": ('[mutation]\nkinds = ["bit"]', "expected a list out of bits, bytes"),
+    "memory": ("[limits]\nmemory_mib = 0", "limits.memory_mib is 0"),
+    "run time": ('[limits]\ntime = "1ms"', "limits.time is '1ms'"),
+    "table": ("limits = 3", "limits is 3; expected a table [limits]"),
+    "tables": ("configuration = 3", "expected tables [[configuration]]"),
+    "no command": ('[[configuration]]\nseed = "x"', "configuration[1].command is missing"),
+    "no program": ('[[configuration]]\ncommand = "nonesuch @@"\nseed = "x"', "not in the PATH"),
+    "no file": ('[[configuration]]\ncommand = "./none @@"\nseed = "x"', "there is no such file"),
+    "not executable": (
+        '[[configuration]]\ncommand = "./plan.toml @@"\nseed = "plan.toml"',
+        "which is not executable",
+    ),
+    "quotes": ("[[configuration]]\ncommand = \"cat '\"\nseed = \"x\"", "command is \"cat '\""),
+    "no seed": ('[[configuration]]\ncommand = "cat @@"\nseed = "none-*"', "there is no such file"),
+    "name": (
+        '[[configuration]]\nname = "a/b"\ncommand = "cat @@"\nseed = "plan.toml"',
+        "is 'a/b'; expected letters",
+    ),
+    "same name": (
+        '[[configuration]]\nname = "a"\ncommand = "cat @@"\nseed = "plan.toml"\n'
+        '[[configuration]]\nname = "a"\ncommand = "cat @@"\nseed = "plan.toml"',
+        "'a' is used 2 times",
+    ),
+    "not TOML": ("[recording", "is not valid TOML"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_mistakes_in_the_file_are_found_before_anything_starts(tmp_path, case):
+    content, said = WRONG[case]
+    path = tmp_path / "plan.toml"
+    path.write_text(content)
+    with pytest.raises(BadInput) as error:
+        read_plan(path)
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('[recording]\ncores = 0\n[limits]\nmemory_mib = -1\n[mutation]\nratio = "x"')
+    with pytest.raises(BadInput, match="5 mistakes; nothing was started"):
+        read_plan(path)
+
+
+def test_files_that_are_missing_or_no_text_are_reported(tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_plan(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadInput, match="not a text file"):
+        read_plan(tmp_path / "binary.toml")
+
+
+def test_broken_configurations_are_found_before_time_is_spent(programs, tmp_path):
+    bad = tmp_path / "bad.rb"
+    bad.write_bytes(b"RB01A\x01\xff")
+    more = f"""
+        [[configuration]]
+        name = "ignores"
+        command = "true @@"
+        seed = "{SEEDS}/records-full.rb"
+        [[configuration]]
+        name = "sleeps"
+        command = "sh -c 'cat @@; sleep 60'"
+        seed = "{SEEDS}/records-full.rb"
+        """
+    plan = plan_file(tmp_path, programs, more=more)
+    result = fuzzwise("record", plan, "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert "2 configurations cannot be fuzzed" in result.stderr
+    assert "never reads its input" in result.stderr
+    assert "longer than 1 s on its unchanged seed" in result.stderr
+    assert not (tmp_path / "out").exists()
+    skipped = fuzzwise("record", plan, "--out", tmp_path / "out", "--skip-broken", "--time", "1s")
+    assert skipped.returncode == 0, skipped.stderr
+    assert "2 configurations are left out" in skipped.stderr
+    assert len(list((tmp_path / "out").glob("*.fuzzlog"))) == 4

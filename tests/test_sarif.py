@@ -1,0 +1,99 @@
+"""SARIF: what its specification requires, and what readers of it rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from fuzzwise.errors import BadInput
+from fuzzwise.report.sarif import FINGERPRINT, document, save
+from fuzzwise.triage.crash import BugIdentity
+from fuzzwise.triage.examine import Verdict
+from fuzzwise.triage.grouping import Triage, TriagedBug
+from fuzzwise.triage.inputs import CrashingInput
+
+
+def bug(
+    number: str, kind: str, severity: str, file: str = "", line: int | None = None, **more: Any
+) -> TriagedBug:
+    frames = more.get("frames", ("f", "g"))
+    identity = BugIdentity(number, kind, severity, frames)
+    inputs = tuple(
+        CrashingInput(f"in/{number}-{n}\udcff", lambda: b"", ("./t", "@@")) for n in range(3)
+    )
+    verdict = Verdict("crash", identity, f"{kind} in f", file, line)
+    return TriagedBug(identity, inputs, inputs[1], verdict, more.get("flaky", False))
+
+
+BUGS = (
+    bug("1", "SEGV", "write", "/src/a b.c", 7),
+    bug("2", "SEGV", "null dereference", "src/ü.c", None, flaky=True),
+    bug("3", "timeout", "resource", frames=()),
+)
+
+
+def results(*bugs: TriagedBug) -> list[dict[str, Any]]:
+    found: Any = document(Triage(bugs, (), (), 9))
+    return list(found["runs"][0]["results"])
+
+
+def test_what_the_specification_requires() -> None:
+    found: Any = document(Triage(BUGS, (), (), 9))
+    assert found["version"] == "2.1.0"
+    (run,) = found["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "fuzzwise"
+    ids = [rule["id"] for rule in driver["rules"]]
+    assert sorted(set(ids)) == ids, "rules are unique"
+    for result in run["results"]:
+        assert result["message"]["text"].endswith(".")
+        assert ids[result["ruleIndex"]] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        assert result["occurrenceCount"] >= 1
+        assert all(isinstance(value, str) for value in result["fingerprints"].values())
+        for stack in result["stacks"]:
+            assert isinstance(stack["frames"], list)
+        for location in result["locations"]:
+            assert location["logicalLocations"]
+
+
+def test_results_name_the_place_the_level_and_the_bug() -> None:
+    first, second, third = results(*BUGS)
+    assert [r["level"] for r in (first, second, third)] == ["error", "warning", "note"]
+    assert [r["fingerprints"] for r in (first, second, third)] == [
+        {FINGERPRINT: "1"},
+        {FINGERPRINT: "2"},
+        {FINGERPRINT: "3"},
+    ]
+    place = first["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "file:///src/a%20b.c"}, "region": {"startLine": 7}}
+    assert urlsplit(place["artifactLocation"]["uri"]).scheme == "file"
+    place = second["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "src/%C3%BC.c"}}
+    assert "physicalLocation" not in third["locations"][0]
+    names = [r["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] for r in results(*BUGS)]
+    assert names == ["f", "f", "t"]
+    assert [len(r["stacks"][0]["frames"]) for r in (first, third)] == [2, 0]
+    assert "3 inputs show it; the smallest is in/1-1\\udcff." in first["message"]["text"]
+    assert second["message"]["text"].endswith("but not in every run.")
+    assert second["properties"]["flaky"] is True
+    assert first["properties"]["severity"] == "write"
+
+
+def test_the_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "bugs.sarif"
+    save(Triage(BUGS, (), (), 9), path)
+    assert json.loads(path.read_text()) == document(Triage(BUGS, (), (), 9))
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(BadInput, match="cannot be written: No such file"):
+        save(Triage(BUGS, (), (), 9), tmp_path / "missing" / "bugs.sarif")
+    with pytest.raises(BadInput, match="cannot be written"):
+        save(Triage((), (), (), 0), tmp_path)
+
+
+def test_no_bugs_are_a_document_as_well() -> None:
+    assert results() == []
