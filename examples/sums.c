@@ -125,8 +125,7 @@ static KEEP long sum(const char **at) {
   return value;
 }
 
-static KEEP void mark(const char *text) {
-  long row = sum(&text);
+static KEEP void mark(long row) {
   if ((unsigned char)row >= ROWS || row < 0 || row > 1000000) return;
   marks[row * ROW] = 1;
 }
@@ -154,7 +153,8 @@ static KEEP void statement(const char *line) {
   } else if (strncmp(line, "drop ", 5) == 0 && name_of(line[5]) >= 0) {
     drop(name_of(line[5]));
   } else if (strncmp(line, "mark ", 5) == 0) {
-    mark(line + 5);
+    line += 5;
+    mark(sum(&line));
   } else if (name >= 0 && strncmp(line + 1, " = ", 3) == 0) {
     keep(name, line + 4);
   }
