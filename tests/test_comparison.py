@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from recordings import random_recording
 from scipy import stats
 
 from fuzzwise.evaluate.comparison import BASELINES, compare, holm, mean
 from fuzzwise.schedulers.registry import find
 from fuzzwise.simulate.replay import Replay, replay
+from recordings import random_recording
 
 
 def made_up(name: str, found: list[list[float]], budget: float = 10.0) -> Replay:
@@ -41,7 +41,8 @@ def test_scores_come_best_area_first_with_the_share_of_the_optimum():
     assert first.share_of_optimum == 0.75
     assert [(time, m.value) for time, m in second.at] == [(2.0, 1.0), (10.0, 2.0)]
     assert first.area.value == pytest.approx((9 + 8 + 7) / 10)
-    assert first.against[0].ratio == 1.5
+    assert first.against[0].bugs_ratio == 1.5
+    assert first.against[0].ratio == pytest.approx((9 + 8 + 7) / (9 + 1))
     assert first.against[0].chance == 1.0
     assert second.against == ()
 

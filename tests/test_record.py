@@ -265,6 +265,10 @@ def test_broken_configurations_are_found_before_time_is_spent(programs, tmp_path
         command = "true @@"
         seed = "{SEEDS}/records-full.rb"
         [[configuration]]
+        name = "crashes"
+        command = "{programs}/records @@"
+        seed = "{bad}"
+        [[configuration]]
         name = "sleeps"
         command = "sh -c 'cat @@; sleep 60'"
         seed = "{SEEDS}/records-full.rb"
@@ -272,11 +276,12 @@ def test_broken_configurations_are_found_before_time_is_spent(programs, tmp_path
     plan = plan_file(tmp_path, programs, more=more)
     result = fuzzwise("record", plan, "--out", tmp_path / "out")
     assert result.returncode == 2
-    assert "2 configurations cannot be fuzzed" in result.stderr
+    assert "3 configurations cannot be fuzzed" in result.stderr
     assert "never reads its input" in result.stderr
+    assert "crashes on its unchanged seed (SIGABRT)" in result.stderr
     assert "longer than 1 s on its unchanged seed" in result.stderr
     assert not (tmp_path / "out").exists()
     skipped = fuzzwise("record", plan, "--out", tmp_path / "out", "--skip-broken", "--time", "1s")
     assert skipped.returncode == 0, skipped.stderr
-    assert "2 configurations are left out" in skipped.stderr
+    assert "3 configurations are left out" in skipped.stderr
     assert len(list((tmp_path / "out").glob("*.fuzzlog"))) == 4

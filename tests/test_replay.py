@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import PlainConfiguration, configuration, random_recording
 
 from fuzzwise.errors import BadInput
 from fuzzwise.recording.recording import Recording
@@ -20,6 +19,7 @@ from fuzzwise.schedulers.exact_optimum import optimum_at
 from fuzzwise.schedulers.optimum import best_schedules
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
 from fuzzwise.simulate.replay import choices, replay
+from recordings import PlainConfiguration, configuration, random_recording
 
 NAMES = registered_names()
 

@@ -118,11 +118,11 @@ def command(
     if charts:
         from fuzzwise.report import replay_chart
 
-        optimum = curves.upper.bugs_at_each((replay_chart.grid(seconds) * 1e6).astype("int64"))
+        optimum = curves.lower.bugs_at_each((replay_chart.grid(seconds) * 1e6).astype("int64"))
         chart = replay_chart.draw(
             replays,
             scores,
-            optimum.clip(max=best.upper),
+            optimum,
             replay_chart.headline(scores, best.upper, seconds),
             [_what(recording), f"{repeats} repeats a scheduler, each in another order"],
         )
@@ -190,7 +190,13 @@ def _as_json(
                     for time, m in score.at
                 ],
                 "against": [
-                    {"baseline": a.baseline, "ratio": a.ratio, "chance": a.chance, "p": a.p}
+                    {
+                        "baseline": a.baseline,
+                        "ratio": a.ratio,
+                        "bugs_ratio": a.bugs_ratio,
+                        "chance": a.chance,
+                        "p": a.p,
+                    }
                     for a in score.against
                 ],
             }
@@ -242,8 +248,8 @@ def _show(
         ],
     )
     click.echo(
-        "vs: ratio of the bugs at the end; + or - marks an area that is larger or smaller\n"
-        "beyond chance (p < 0.01, Mann-Whitney test with Holm's correction)."
+        "area: mean number of bugs known over the budget. vs: ratio of the areas; + or - marks one\n"
+        "that is larger or smaller beyond chance (p < 0.01, Mann-Whitney test, Holm's correction)."
     )
 
 

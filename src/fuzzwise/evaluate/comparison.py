@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fuzzwise.model import Floats
+from fuzzwise.model import Floats, Ints
 from fuzzwise.simulate.replay import Replay
 
 BASELINES = ("fixed-run/round-robin", "fixed-run/bff")
@@ -27,14 +27,15 @@ class Mean:
 class Against:
     """A scheduler against a baseline.
 
-    ``ratio``: mean bugs at the end over the baseline's. ``chance``: the probability that a repeat
-    has a larger area under its curve than one of the baseline (Vargha and Delaney's A12). ``p``: of
-    the two-sided Mann-Whitney test on the areas, corrected by Holm's method for the number of
-    schedulers.
+    ``ratio``: mean area over the baseline's; ``bugs_ratio``: the same of the bugs at the end.
+    ``chance``: the probability that a repeat has a larger area than one of the baseline (Vargha and
+    Delaney's A12). ``p``: of the two-sided Mann-Whitney test on the areas, corrected by Holm's
+    method for the number of schedulers.
     """
 
     baseline: str
     ratio: float
+    bugs_ratio: float
     chance: float
     p: float
 
@@ -91,7 +92,6 @@ def _tests(replays: Sequence[Replay], baseline: Replay) -> dict[str, Against]:
     from scipy import stats
 
     others = [replay for replay in replays if replay is not baseline]
-    base_bugs = float(baseline.bugs_at(baseline.budget).mean())
     chances: list[float] = []
     ps: list[float] = []
     for replay in others:
@@ -101,12 +101,19 @@ def _tests(replays: Sequence[Replay], baseline: Replay) -> dict[str, Against]:
     return {
         replay.algorithm.name: Against(
             baseline=baseline.algorithm.name,
-            ratio=float(replay.bugs_at(replay.budget).mean()) / base_bugs if base_bugs else np.nan,
+            ratio=_ratio(replay.area, baseline.area),
+            bugs_ratio=_ratio(replay.bugs_at(replay.budget), baseline.bugs_at(baseline.budget)),
             chance=chance,
             p=p,
         )
         for replay, chance, p in zip(others, chances, holm(ps), strict=True)
     }
+
+
+def _ratio(values: Floats | Ints, base: Floats | Ints) -> float:
+    """The ratio of two means; not a number if the lower one is 0."""
+    below = float(base.mean())
+    return float(values.mean()) / below if below else float("nan")
 
 
 def holm(ps: Sequence[float]) -> list[float]:

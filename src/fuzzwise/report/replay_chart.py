@@ -32,7 +32,8 @@ def draw(
 ) -> Any:
     """The best schedulers and the baselines by name, the others in grey, the optimum dashed.
 
-    ``optimum``: the bugs of the best schedule at each of ``grid``'s moments.
+    ``optimum``: the bugs of the best schedule at each of ``grid``'s moments. Where bugs are shared
+    it is FS's lower bound on it, which the exact optimum exceeds by a few percent.
     """
     alt = load_altair()
     budget = replays[0].budget

@@ -12,8 +12,10 @@ from fuzzwise.engines.blackbox.server import Server
 from fuzzwise.engines.blackbox.single import SLACK, next_outcome, single_server
 from fuzzwise.errors import BadInput
 
-RUNS = 2
-"""The first run puts the input file in place; the second is watched for whether it reads it."""
+RUNS = 6
+"""The first run puts the input file in place; the others are watched for whether they read it.
+
+Several of them, since some programs crash on their seed only now and then."""
 
 LONG_AGO = 1000
 
