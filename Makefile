@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo study bench real-study real-speed clean
+.PHONY: test lint demo study bench real-study real-speed dataset scheduler-study clean
 
 test: lint
 	$(BIN)/pytest -n 2
@@ -26,7 +26,18 @@ demo: $(READY)
 	@echo "== What an observer of one of them can say, and whether it may stop =="
 	@$(BIN)/fuzzwise simulate --campaigns 1 --inputs 5000 --snapshots demo-out/one.jsonl > /dev/null
 	$(BIN)/fuzzwise estimate demo-out/one.jsonl --accept-risk 1e-4
-	@echo "Open demo-out/urn.html in a browser for the charts."
+	@echo
+	@echo "== Three small programs with ten seed files: which scheduler finds most bugs? =="
+	@cp -r examples demo-out/examples
+	cc -g -O1 -fstack-protector-strong -o demo-out/records examples/records.c
+	cc -g -O1 -fstack-protector-strong -o demo-out/shapes examples/shapes.c
+	cc -g -O1 -fstack-protector-strong -o demo-out/sums examples/sums.c
+	$(BIN)/fuzzwise record demo-out/examples/recording.toml --time 3s --out demo-out/recording
+	$(BIN)/fuzzwise triage demo-out/recording
+	$(BIN)/fuzzwise replay demo-out/recording --scheduler paper --scheduler newer \
+	    --epoch-time 0.05s --epoch-runs 100 --repeats 20 --chart demo-out/bugs.html
+	@echo
+	@echo "Open demo-out/urn.html and demo-out/bugs.html in a browser for the charts."
 
 # The study in docs/: every figure and table of it, from one seed.
 study: $(READY)
@@ -34,6 +45,9 @@ study: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/replay_speed.py
+	$(BIN)/python benchmarks/optimum_speed.py
+	$(BIN)/python benchmarks/blackbox_speed.py
 
 # Real libraries, fetched from Debian and built; about half an hour each.
 real-study: $(READY)
@@ -42,9 +56,17 @@ real-study: $(READY)
 real-speed: $(READY)
 	$(BIN)/python benchmarks/real_speed.py --out docs
 
+# Programs of Debian, installed and recorded on two cores for about an hour; resumes.
+dataset: $(READY)
+	$(BIN)/python benchmarks/dataset.py
+
+# Every scheduler on that data set and on synthetic recordings.
+scheduler-study: $(READY)
+	$(BIN)/python benchmarks/scheduler_study.py --out docs
+
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo-out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo-out dataset-work .mypy_cache .ruff_cache .pytest_cache .hypothesis

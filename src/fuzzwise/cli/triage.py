@@ -173,6 +173,9 @@ def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
     for warning in result.warnings:
         click.echo(f"fuzzwise triage: {warning}", err=True)
     click.echo(f"The log for replays is {result.path}. Next: fuzzwise replay {folder}", err=True)
+    click.echo(
+        "Inputs are made again on demand: --out DIR writes the smallest of each bug.", err=True
+    )
     return result.triage
 
 
@@ -194,19 +197,21 @@ def _print(triage: Triage, out: Path | None) -> None:
             bug.identity.severity,
             bug.identity.kind,
             bug.identity.frames[0] if bug.identity.frames else "?",
-            printable(bug.reproducer.name) + (" (flaky)" if bug.flaky else ""),
+            "flaky" if bug.flaky else "every time",
         ]
         for bug in triage.bugs
     ]
     count = sum(len(bug.inputs) for bug in triage.bugs)
-    columns = ("bug", "inputs", "severity", "kind", "in", "reproducer")
+    columns = ("bug", "inputs", "severity", "kind", "in", "shows")
     output.print_table(f"{_many(len(rows), 'bug')} in {_many(count, 'input')}", columns, rows)
     for bug in triage.bugs:
-        click.echo(f"{bug.id}  {bug.verdict.summary}: {' < '.join(bug.identity.frames) or '?'}")
+        click.echo(f"{bug.id}  {bug.verdict.summary}")
+        click.echo(f"  stack: {' < '.join(bug.identity.frames) or 'unknown'}")
+        click.echo(f"  smallest input: {printable(bug.reproducer.name)}")
     _list("timeout", triage.timeouts)
     _list("did not crash", triage.silent)
     if out is not None and triage.bugs:
-        click.echo(f"Reproducers are in {out}.")
+        click.echo(f"The smallest inputs, with reports and commands, are in {out}.")
 
 
 def _list(title: str, crashes: Iterable[CrashingInput]) -> None:
