@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from fuzzwise import plugins
 from fuzzwise.errors import BadInput
 from fuzzwise.schedulers import registry
 from fuzzwise.schedulers.base import Epoch, EpochResult, Scheduler
@@ -207,7 +208,7 @@ def installed(monkeypatch):
 
     def install(attribute: str) -> None:
         entry = EntryPoint("x", f"{__name__}:{attribute}", registry.ENTRY_POINTS)
-        monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+        monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
         registry.policies.cache_clear()
 
     yield install

@@ -138,16 +138,16 @@ def test_choices_have_the_chances_of_the_restatement(case):
         if epoch < 9 or epoch % 5 == 0:
             counts = np.zeros(COUNT, int)
             for _ in range(DRAWS):
-                counts[policy.choose(arms.copy(), memory.copy(), rng)] += 1
+                counts[policy.functions.choose(arms.copy(), memory.copy(), rng)] += 1
             chances = literal.chances(available)
             assert_follows(counts, chances, f"epoch {epoch}, available {available}")
-        arm = policy.choose(arms, memory, rng)
+        arm = policy.functions.choose(arms, memory, rng)
         arms[arm, STARTED] += 1
         literal.chose(arm, available)
         in_flight.append(random_result(arm, rng, singletons))
         while in_flight and (len(in_flight) > 2 or rng.random() < 0.8):  # results may be late
             r = in_flight.pop(0)
-            seen = (r.runs, r.seconds, float(r.bugs), float(r.new_bugs))
-            account(arms, r.arm, *seen, float(r.singletons))
-            policy.learn(arms, memory, r.arm, *seen)
+            seen = np.array([r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons], float)
+            account(arms, r.arm, seen)
+            policy.functions.learn(arms, memory, r.arm, seen)
             literal.learned(r)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.estimators.base import Estimator
@@ -22,6 +21,7 @@ from fuzzwise.estimators.singleton_inputs import (
     WeightedSingletonInputs,
 )
 from fuzzwise.model import Estimate, Observation
+from fuzzwise.plugins import add_installed
 
 DEFAULT = "recent-rate"
 """The estimator that stop rules and summaries use; docs/estimators.md says why."""
@@ -51,18 +51,9 @@ def registered() -> dict[str, Estimator]:
     """Every estimator by name: ours, then those of installed packages.
 
     A package adds one by an entry point in the group ``fuzzwise.estimators`` that names an
-    estimator object. A name that is taken already is an error: nothing is replaced in silence.
+    estimator object.
     """
-    known = {estimator.name: estimator for estimator in _OWN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        estimator: Estimator = entry.load()
-        if estimator.name in known:
-            raise BadInput(
-                f"The installed package behind {entry.value!r} registers an estimator named "
-                f"{estimator.name!r}, which exists already. Rename it, or uninstall that package."
-            )
-        known[estimator.name] = estimator
-    return known
+    return add_installed({e.name: e for e in _OWN}, ENTRY_POINTS, "an estimator")
 
 
 def find(name: str) -> Estimator:

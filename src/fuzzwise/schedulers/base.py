@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,27 +12,31 @@ from fuzzwise.model import Floats
 from fuzzwise.schedulers.kernel import AVAILABLE, OWN, STARTED, Choose, Learn, account
 
 
-class Policy(Protocol):
-    """How to choose; a frozen object whose fields are its parameters."""
+class Functions(NamedTuple):
+    """The two functions that make a policy (see ``kernel``)."""
+
+    choose: Choose
+    learn: Learn
+
+
+class Policy:
+    """How to choose; subclasses are frozen dataclasses, their fields are the parameters."""
+
+    functions: ClassVar[Functions]
+    own_columns: ClassVar[int] = 0
+    """How many columns it keeps for each configuration, besides the common ones."""
 
     @property
     def name(self) -> str:
         """Its name without the kind of epoch, such as ``weighted-random/rate``."""
+        raise NotImplementedError
 
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
+    def memory(self, count: int) -> Floats:  # noqa: ARG002
+        """What it remembers at the start for that many configurations, parameters included.
 
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-
-    @property
-    def own_columns(self) -> int:
-        """How many columns it keeps for each configuration, besides the common ones."""
-
-    def memory(self, count: int) -> Floats:
-        """What it remembers at the start for that many configurations, parameters included."""
+        Compiled functions need at least one cell.
+        """
+        return np.zeros(1)
 
 
 @dataclass(frozen=True)
@@ -103,16 +107,17 @@ class Scheduler:
         """The configuration that gets the next epoch."""
         if not self._arms[:, AVAILABLE].any():
             raise BadInput("No configuration is available: all of them are retired or busy.")
-        arm = int(self.policy.choose(self._arms, self._memory, self._rng))
+        arm = int(self.policy.functions.choose(self._arms, self._memory, self._rng))
         self._arms[arm, STARTED] += 1
         return arm
 
     def learn(self, arm: int, result: EpochResult) -> None:
         """Take in what an epoch of a configuration showed."""
-        runs, seconds = float(result.runs), float(result.seconds)
-        bugs, new_bugs = float(result.bugs), float(result.new_bugs)
-        account(self._arms, arm, runs, seconds, bugs, new_bugs, float(result.singletons))
-        self.policy.learn(self._arms, self._memory, arm, runs, seconds, bugs, new_bugs)
+        epoch = np.array(
+            [result.runs, result.seconds, result.bugs, result.new_bugs, result.singletons], float
+        )
+        account(self._arms, arm, epoch)
+        self.policy.functions.learn(self._arms, self._memory, arm, epoch)
 
     def pause(self, arm: int) -> None:
         """Leave a configuration out of the choices until it is resumed."""

@@ -49,15 +49,7 @@ def check_belief(name: str) -> None:
 
 
 @learning
-def learn_belief(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def learn_belief(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     """Renew the belief in the configuration whose epoch is finished."""
     which = int(memory[WHICH])
     value = 3.0 if which in (RPM, EWT) else arms[arm, BUGS]
@@ -68,13 +60,5 @@ def learn_belief(
 
 
 @learning
-def learn_nothing(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def learn_nothing(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     """Learn nothing: for policies that treat all configurations alike."""

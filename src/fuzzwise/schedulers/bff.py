@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     BELIEF,
     BUGS,
     RUNS,
-    Choose,
-    Learn,
     choosing,
     learning,
 )
@@ -40,36 +39,14 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     successes = arms[arm, BUGS]
     arms[arm, BELIEF] = (successes + 1.0) / (max(arms[arm, RUNS], successes) + 2.0)
 
 
 @dataclass(frozen=True)
-class Bff:
+class Bff(Policy):
     """Chances in proportion to (s + 1)/(max(t, s) + 2)."""
 
     name = "bff"
-    own_columns = 0
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
-
-    def memory(self, count: int) -> Floats:  # noqa: ARG002
-        """Nothing, in the one cell that compiled functions need."""
-        return np.zeros(1)
+    functions = Functions(_choose, _learn)

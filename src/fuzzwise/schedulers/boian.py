@@ -10,8 +10,6 @@ change their ratio. ε rises from 0.01 towards 0.75; the shape of the rise is no
 ε_s = 0.75 − 0.74·2^(−s/h), with h = ``half_life`` choices a configuration.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -20,7 +18,15 @@ import numpy as np
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import BELIEF, OWN, Choose, Learn, choosing, learning
+from fuzzwise.schedulers.base import Functions, Policy
+from fuzzwise.schedulers.kernel import (
+    BELIEF,
+    EPOCH_NEW_BUGS,
+    EPOCH_SECONDS,
+    OWN,
+    choosing,
+    learning,
+)
 from fuzzwise.schedulers.parameters import check_discount, check_positive, check_share
 from fuzzwise.schedulers.selection import first_unstarted, highest, uniformly
 
@@ -52,23 +58,15 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     for which in range(3):
         discount = memory[DISCOUNTS + which]
-        arms[arm, REWARDS + which] = discount * arms[arm, REWARDS + which] + new_bugs
-        arms[arm, TIMES + which] = discount * arms[arm, TIMES + which] + seconds
+        arms[arm, REWARDS + which] = discount * arms[arm, REWARDS + which] + epoch[EPOCH_NEW_BUGS]
+        arms[arm, TIMES + which] = discount * arms[arm, TIMES + which] + epoch[EPOCH_SECONDS]
 
 
 @dataclass(frozen=True)
-class Boian:
+class Boian(Policy):
     """Discounted new bugs a second, the discount rotating, ε-greedy with a rising ε."""
 
     discounts: tuple[float, float, float] = (0.9, 0.99, 0.999)
@@ -77,6 +75,7 @@ class Boian:
     half_life: float = 1000.0
     name = "boian"
     own_columns = 6
+    functions = Functions(_choose, _learn)
 
     def __post_init__(self) -> None:
         if len(self.discounts) != 3:
@@ -86,16 +85,6 @@ class Boian:
         check_share("Boian", "first_epsilon", self.first_epsilon)
         check_share("Boian", "last_epsilon", self.last_epsilon)
         check_positive("Boian", "half_life", self.half_life)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
 
     def memory(self, count: int) -> Floats:
         """No choices yet, and the parameters."""

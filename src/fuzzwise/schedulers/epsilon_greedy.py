@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName, check_belief, learn_belief
-from fuzzwise.schedulers.kernel import BELIEF, Choose, Learn, choosing
+from fuzzwise.schedulers.kernel import BELIEF, choosing
 from fuzzwise.schedulers.parameters import check_share
 from fuzzwise.schedulers.selection import first_unstarted, highest, uniformly
 
@@ -27,7 +28,7 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy:
+class EpsilonGreedy(Policy):
     """Every configuration once; then uniform with probability ε, else the highest belief.
 
     Ties are broken at random, which makes the choice uniform as long as all beliefs are 0. The
@@ -36,7 +37,7 @@ class EpsilonGreedy:
 
     belief: BeliefName = "rate"
     epsilon: float = 0.1
-    own_columns = 0
+    functions = Functions(_choose, learn_belief)
 
     def __post_init__(self) -> None:
         check_belief(self.belief)
@@ -46,16 +47,6 @@ class EpsilonGreedy:
     def name(self) -> str:
         """Its name without the kind of epoch."""
         return f"epsilon-greedy/{self.belief}"
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return learn_belief
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """Which belief it holds, and ε."""

@@ -13,8 +13,6 @@ ends when its result arrives. Results may be late: x̂ uses the probability with
 configuration was drawn last.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 import math
@@ -23,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, OWN, Choose, Learn, choosing, helper, learning
+from fuzzwise.schedulers.base import Functions, Policy
+from fuzzwise.schedulers.kernel import AVAILABLE, EPOCH_NEW_BUGS, OWN, choosing, helper, learning
 
 WEIGHT = OWN
 """w_i."""
@@ -75,21 +74,13 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     memory[STEP] += 1.0
     if memory[STEP] >= memory[LENGTH]:
         _restart(arms, memory, 2.0 * memory[LENGTH])
         return
     count = float(arms.shape[0])
-    if new_bugs > 0.0:
+    if epoch[EPOCH_NEW_BUGS] > 0.0:
         estimate = 1.0 / arms[arm, PROBABILITY]
         grown = arms[arm, WEIGHT] * math.exp(memory[GAMMA] * estimate / count)
     else:
@@ -108,21 +99,12 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class Exp3S1:
+class Exp3S1(Policy):
     """EXP3.S.1, without parameters: the restarts set them."""
 
     name = "exp3.s.1"
     own_columns = 2
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
+    functions = Functions(_choose, _learn)
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """Before the first restart, which the first choice makes."""

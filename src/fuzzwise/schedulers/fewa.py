@@ -13,8 +13,6 @@ second. Of several that lack the next window the one with the fewest epochs is t
 random. A window that took no time has mean and width 0.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 import math
@@ -23,13 +21,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, BELIEF, Choose, Learn, choosing, helper, learning
-from fuzzwise.schedulers.parameters import check_not_negative
+from fuzzwise.schedulers.base import Functions
+from fuzzwise.schedulers.kernel import (
+    AVAILABLE,
+    BELIEF,
+    choosing,
+    helper,
+)
 from fuzzwise.schedulers.selection import first_unstarted, highest
-from fuzzwise.schedulers.windows import BLOCKS, EPOCHS, LEVELS, OWN_COLUMNS, add_epoch
-
-ALPHA, SIGMA, ALL_EPOCHS = range(3)
-"""In memory: the parameters, and the epochs of all configurations."""
+from fuzzwise.schedulers.windows import (
+    ALL_EPOCHS,
+    ALPHA,
+    BLOCKS,
+    EPOCHS,
+    LEVELS,
+    SIGMA,
+    WindowPolicy,
+    learn_windows,
+)
 
 OUT = -np.inf
 """The belief in a configuration that was filtered out; those kept have minus their epochs."""
@@ -75,46 +84,10 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
     return highest(arms, BELIEF, rng)
 
 
-@learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
-    memory[ALL_EPOCHS] += 1.0
-    add_epoch(arms, arm, new_bugs, seconds)
-
-
 @dataclass(frozen=True)
-class Fewa:
-    """Filter with ever longer windows; α = 0.06 as in its author's own code.
-
-    σ = 0.1 is the noise of epochs of which one in a hundred finds a bug.
-    """
+class Fewa(WindowPolicy):
+    """Filter with ever longer windows; α = 0.06 as in its author's own code."""
 
     alpha: float = 0.06
-    sigma: float = 0.1
     name = "fewa"
-    own_columns = OWN_COLUMNS
-
-    def __post_init__(self) -> None:
-        check_not_negative("FEWA", "alpha", self.alpha)
-        check_not_negative("FEWA", "sigma", self.sigma)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
-
-    def memory(self, count: int) -> Floats:  # noqa: ARG002
-        """The parameters, and no epochs yet."""
-        return np.array([self.alpha, self.sigma, 0.0])
+    functions = Functions(_choose, learn_windows)

@@ -10,8 +10,6 @@ or time has index 0. With bugs as rare as 1 in 10^5 runs, the second term domina
 bound is for any distribution, and pays for that.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 import math
@@ -20,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     BELIEF,
+    EPOCH_RUNS,
     OWN,
     RUNS,
     SECONDS,
     SINGLETONS,
-    Choose,
-    Learn,
     choosing,
     learning,
 )
@@ -55,16 +53,8 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
-    memory[ALL_RUNS] += runs
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
+    memory[ALL_RUNS] += epoch[EPOCH_RUNS]
     n = arms[arm, RUNS]
     used = arms[arm, SECONDS]
     if n > 0.0 and used > 0.0:
@@ -73,25 +63,16 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class GoodUcb:
+class GoodUcb(Policy):
     """The highest optimistic Good-Turing estimate per second; ``optimism`` is C."""
 
     optimism: float = 0.5
     name = "good-ucb"
     own_columns = 2
+    functions = Functions(_choose, _learn)
 
     def __post_init__(self) -> None:
         check_not_negative("Good-UCB", "optimism", self.optimism)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """C, and no runs yet."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     AVAILABLE,
     BELIEF,
@@ -26,8 +27,6 @@ from fuzzwise.schedulers.kernel import (
     RUNS,
     RUNS_SINCE,
     SECONDS,
-    Choose,
-    Learn,
     choosing,
     learning,
 )
@@ -62,15 +61,7 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     since = arms[arm, RUNS_SINCE]
     per_run = 1.0 / since if since > 0.0 else 1.0
     used = arms[arm, SECONDS]
@@ -78,25 +69,16 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class HypoFuzz:
+class HypoFuzz(Policy):
     """Softmax over expected discoveries a second, with a floor under every share."""
 
     floor: float = 0.01
     name = "hypofuzz"
     own_columns = 1
+    functions = Functions(_choose, _learn)
 
     def __post_init__(self) -> None:
         check_share("HypoFuzz", "floor", self.floor)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The floor."""

@@ -5,11 +5,11 @@ millions of times a second; a live campaign calls the same functions once an epo
 the same kind of generator, so the same seed gives the same choices.
 
     choose(arms, memory, rng) -> arm
-    learn(arms, memory, arm, runs, seconds, bugs, new_bugs)
+    learn(arms, memory, arm, epoch)
 
 ``arms`` has one row a configuration: the columns below, then those of the policy itself. ``memory``
-is what a policy keeps for all configurations together, its parameters included. ``account`` has
-updated the common columns before ``learn`` is called, with what the epoch returned.
+is what a policy keeps for all configurations together, its parameters included. ``epoch`` is what
+the finished epoch showed; ``account`` has added it to the common columns before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from fuzzwise.model import Floats
 
 Choose = Callable[[Floats, Floats, np.random.Generator], int]
-Learn = Callable[[Floats, Floats, int, float, float, float, float], None]
+Learn = Callable[[Floats, Floats, int, Floats], None]
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 AVAILABLE = 0
@@ -47,6 +47,10 @@ BELIEF = 8
 OWN = 9
 """The first column of the policy's own."""
 
+EPOCH_RUNS, EPOCH_SECONDS, EPOCH_BUGS, EPOCH_NEW_BUGS, EPOCH_SINGLETONS = range(5)
+"""What an epoch showed: its runs and seconds; bugs new to the configuration, and to the campaign;
+and the bugs that the configuration has shown exactly once by now."""
+
 
 def _numba() -> Any:
     """The compiler, or None: a live campaign chooses once in seconds and does well without."""
@@ -62,7 +66,7 @@ if numba is not None:
     MEMORY = numba.types.float64[::1]
     GENERATOR = numba.typeof(np.random.default_rng(0))
     CHOOSE = numba.types.int64(ARMS, MEMORY, GENERATOR)
-    LEARN = numba.types.void(ARMS, MEMORY, numba.types.int64, *([numba.types.float64] * 4))
+    LEARN = numba.types.void(ARMS, MEMORY, numba.types.int64, MEMORY)
 
 
 def helper(function: AnyFunction) -> AnyFunction:
@@ -90,23 +94,13 @@ def learning(function: Learn) -> Learn:
 
 
 @helper
-def account(
-    arms: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-    singletons: float,
-) -> None:
-    """Add a finished epoch to the common columns of a configuration.
-
-    ``bugs`` are new to the configuration, ``new_bugs`` to the campaign; ``singletons`` is the
-    number of bugs that the configuration has shown exactly once by now.
-    """
-    arms[arm, RUNS] += runs
-    arms[arm, SECONDS] += seconds
-    arms[arm, BUGS] += bugs
-    arms[arm, NEW_BUGS] += new_bugs
-    arms[arm, SINGLETONS] = singletons
-    arms[arm, RUNS_SINCE] = 0.0 if bugs > 0 else arms[arm, RUNS_SINCE] + runs
+def account(arms: Floats, arm: int, epoch: Floats) -> None:
+    """Add a finished epoch to the common columns of a configuration."""
+    arms[arm, RUNS] += epoch[EPOCH_RUNS]
+    arms[arm, SECONDS] += epoch[EPOCH_SECONDS]
+    arms[arm, BUGS] += epoch[EPOCH_BUGS]
+    arms[arm, NEW_BUGS] += epoch[EPOCH_NEW_BUGS]
+    arms[arm, SINGLETONS] = epoch[EPOCH_SINGLETONS]
+    arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
+    if epoch[EPOCH_BUGS] > 0.0:
+        arms[arm, RUNS_SINCE] = 0.0

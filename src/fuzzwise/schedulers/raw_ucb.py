@@ -11,8 +11,6 @@ seconds of the window it is per second. σ bounds the noise of an epoch's new bu
 no time are left out, and without any the index is 0.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 import math
@@ -21,13 +19,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, BELIEF, Choose, Learn, choosing, learning
-from fuzzwise.schedulers.parameters import check_not_negative
+from fuzzwise.schedulers.base import Functions
+from fuzzwise.schedulers.kernel import (
+    AVAILABLE,
+    BELIEF,
+    choosing,
+)
 from fuzzwise.schedulers.selection import first_unstarted, highest
-from fuzzwise.schedulers.windows import BLOCKS, EPOCHS, OWN_COLUMNS, add_epoch, complete_levels
-
-ALPHA, SIGMA, ALL_EPOCHS = range(3)
-"""In memory: the parameters, and the epochs of all configurations."""
+from fuzzwise.schedulers.windows import (
+    ALL_EPOCHS,
+    ALPHA,
+    BLOCKS,
+    EPOCHS,
+    SIGMA,
+    WindowPolicy,
+    complete_levels,
+    learn_windows,
+)
 
 ROOT_2 = math.sqrt(2.0)
 
@@ -53,46 +61,10 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
     return highest(arms, BELIEF, rng)
 
 
-@learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
-    memory[ALL_EPOCHS] += 1.0
-    add_epoch(arms, arm, new_bugs, seconds)
-
-
 @dataclass(frozen=True)
-class RawUcb:
-    """The highest of the least upper bounds; α = 1.4 as in its author's own code.
-
-    σ = 0.1 is the noise of epochs of which one in a hundred finds a bug.
-    """
+class RawUcb(WindowPolicy):
+    """The highest of the least upper bounds; α = 1.4 as in its author's own code."""
 
     alpha: float = 1.4
-    sigma: float = 0.1
     name = "raw-ucb"
-    own_columns = OWN_COLUMNS
-
-    def __post_init__(self) -> None:
-        check_not_negative("RAW-UCB", "alpha", self.alpha)
-        check_not_negative("RAW-UCB", "sigma", self.sigma)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
-
-    def memory(self, count: int) -> Floats:  # noqa: ARG002
-        """The parameters, and no epochs yet."""
-        return np.array([self.alpha, self.sigma, 0.0])
+    functions = Functions(_choose, learn_windows)

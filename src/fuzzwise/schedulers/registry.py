@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import entry_points
 
 from fuzzwise.errors import BadInput
+from fuzzwise.plugins import add_installed
 from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, Epoch, Policy
 from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName
 from fuzzwise.schedulers.bff import Bff
@@ -65,18 +65,11 @@ def policies() -> dict[str, Policy]:
     """Every policy by its name without the kind of epoch: ours, then those of installed packages.
 
     A package adds one by an entry point in the group ``fuzzwise.schedulers`` that names a policy
-    object. A name that is taken already is an error: nothing is replaced in silence.
+    object.
     """
-    known = {policy.name: policy for policy in (*_PAPER, *_NEWER)}
-    for entry in entry_points(group=ENTRY_POINTS):
-        policy: Policy = entry.load()
-        if policy.name in known:
-            raise BadInput(
-                f"The installed package behind {entry.value!r} registers a scheduler named "
-                f"{policy.name!r}, which exists already. Rename it, or uninstall that package."
-            )
-        known[policy.name] = policy
-    return known
+    return add_installed(
+        {policy.name: policy for policy in (*_PAPER, *_NEWER)}, ENTRY_POINTS, "a scheduler"
+    )
 
 
 def registered_names() -> tuple[str, ...]:

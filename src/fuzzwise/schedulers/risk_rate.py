@@ -32,14 +32,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     BELIEF,
     BUGS,
     NEW_BUGS,
     RUNS,
     SECONDS,
-    Choose,
-    Learn,
     choosing,
     learning,
 )
@@ -59,15 +58,7 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     used = arms[arm, SECONDS]
     if used > 0.0:
         own = arms[arm, NEW_BUGS]
@@ -77,27 +68,17 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class RiskRate:
+class RiskRate(Policy):
     """The highest estimated chance of a new bug per second; ``prior`` is a, ``duplicates`` v."""
 
     prior: float = 0.25
     duplicates: float = 0.5
     name = "risk-rate"
-    own_columns = 0
+    functions = Functions(_choose, _learn)
 
     def __post_init__(self) -> None:
         check_positive("Risk rate", "prior", self.prior)
         check_share("Risk rate", "duplicates", self.duplicates)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The parameters."""

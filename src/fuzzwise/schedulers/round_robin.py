@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.beliefs import learn_nothing
-from fuzzwise.schedulers.kernel import AVAILABLE, Choose, Learn, choosing
+from fuzzwise.schedulers.kernel import AVAILABLE, choosing
 
 CURSOR = 0
 """Where the memory holds the configuration whose turn is next."""
@@ -29,7 +30,7 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @dataclass(frozen=True)
-class RoundRobin:
+class RoundRobin(Policy):
     """The configurations in a fixed order, again and again; unavailable ones are passed over.
 
     No deterministic online algorithm has a better competitive ratio than K, the number of
@@ -37,17 +38,7 @@ class RoundRobin:
     """
 
     name = "round-robin"
-    own_columns = 0
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return learn_nothing
+    functions = Functions(_choose, learn_nothing)
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The cursor, at the first configuration."""

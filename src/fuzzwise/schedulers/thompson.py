@@ -10,8 +10,6 @@ same way). The prior has the strength of ``a`` bugs and the campaign's own mean 
 that no unit of time is built in. Costs one Gamma draw for each configuration a choice.
 """
 
-# ruff: noqa: ARG001 — all functions that learn have one signature
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,7 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, BELIEF, OWN, Choose, Learn, choosing, learning
+from fuzzwise.schedulers.base import Functions, Policy
+from fuzzwise.schedulers.kernel import (
+    AVAILABLE,
+    BELIEF,
+    EPOCH_NEW_BUGS,
+    EPOCH_SECONDS,
+    OWN,
+    choosing,
+    learning,
+)
 from fuzzwise.schedulers.parameters import check_discount, check_positive
 from fuzzwise.schedulers.selection import first_unstarted, highest
 
@@ -48,44 +55,27 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @learning
-def _learn(
-    arms: Floats,
-    memory: Floats,
-    arm: int,
-    runs: float,
-    seconds: float,
-    bugs: float,
-    new_bugs: float,
-) -> None:
-    memory[ALL_BUGS] += new_bugs
-    memory[ALL_SECONDS] += seconds
+def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
+    memory[ALL_BUGS] += epoch[EPOCH_NEW_BUGS]
+    memory[ALL_SECONDS] += epoch[EPOCH_SECONDS]
     discount = memory[DISCOUNT]
-    arms[arm, DISCOUNTED_BUGS] = discount * arms[arm, DISCOUNTED_BUGS] + new_bugs
-    arms[arm, DISCOUNTED_SECONDS] = discount * arms[arm, DISCOUNTED_SECONDS] + seconds
+    arms[arm, DISCOUNTED_BUGS] = discount * arms[arm, DISCOUNTED_BUGS] + epoch[EPOCH_NEW_BUGS]
+    arms[arm, DISCOUNTED_SECONDS] = discount * arms[arm, DISCOUNTED_SECONDS] + epoch[EPOCH_SECONDS]
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(Policy):
     """Discounted Gamma-Poisson Thompson sampling; the defaults did best on synthetic logs."""
 
     discount: float = 0.999
     strength: float = 0.1
     name = "thompson"
     own_columns = 2
+    functions = Functions(_choose, _learn)
 
     def __post_init__(self) -> None:
         check_discount("Thompson", "discount", self.discount)
         check_positive("Thompson", "strength", self.strength)
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return _learn
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The parameters, and nothing found in no time."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.beliefs import learn_nothing
-from fuzzwise.schedulers.kernel import Choose, Learn, choosing
+from fuzzwise.schedulers.kernel import choosing
 from fuzzwise.schedulers.selection import uniformly
 
 
@@ -20,22 +21,8 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @dataclass(frozen=True)
-class UniformRandom:
+class UniformRandom(Policy):
     """Each available configuration with the same chance, whatever the past."""
 
     name = "uniform-random"
-    own_columns = 0
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return learn_nothing
-
-    def memory(self, count: int) -> Floats:  # noqa: ARG002
-        """Nothing, in the one cell that compiled functions need."""
-        return np.zeros(1)
+    functions = Functions(_choose, learn_nothing)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats
+from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName, check_belief, learn_belief
-from fuzzwise.schedulers.kernel import BELIEF, Choose, Learn, choosing
+from fuzzwise.schedulers.kernel import BELIEF, choosing
 from fuzzwise.schedulers.selection import first_unstarted, in_proportion
 
 
@@ -23,11 +24,11 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
 
 
 @dataclass(frozen=True)
-class WeightedRandom:
+class WeightedRandom(Policy):
     """Every configuration once; then with chance belief_i / Σ belief; uniform if all are 0."""
 
     belief: BeliefName = "rate"
-    own_columns = 0
+    functions = Functions(_choose, learn_belief)
 
     def __post_init__(self) -> None:
         check_belief(self.belief)
@@ -36,16 +37,6 @@ class WeightedRandom:
     def name(self) -> str:
         """Its name without the kind of epoch."""
         return f"weighted-random/{self.belief}"
-
-    @property
-    def choose(self) -> Choose:
-        """The function that chooses."""
-        return _choose
-
-    @property
-    def learn(self) -> Learn:
-        """The function that learns."""
-        return learn_belief
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """Which belief it holds."""

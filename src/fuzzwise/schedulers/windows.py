@@ -9,8 +9,14 @@ optimism.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import OWN, helper
+from fuzzwise.schedulers.base import Policy
+from fuzzwise.schedulers.kernel import EPOCH_NEW_BUGS, EPOCH_SECONDS, OWN, helper, learning
+from fuzzwise.schedulers.parameters import check_not_negative
 
 EPOCHS = OWN
 """Finished epochs of the configuration."""
@@ -21,6 +27,9 @@ LEVELS = 24
 """Lengths 1 … 2^23 epochs; a configuration with more keeps its last block of 2^23."""
 
 OWN_COLUMNS = 1 + 4 * LEVELS
+
+ALPHA, SIGMA, ALL_EPOCHS = range(3)
+"""In memory: the parameters, and the epochs of all configurations."""
 
 
 @helper
@@ -50,3 +59,30 @@ def add_epoch(arms: Floats, arm: int, new_bugs: float, seconds: float) -> None:
             arms[arm, block + 2] = 0.0
             arms[arm, block + 3] = 0.0
         length *= 2.0
+
+
+@learning
+def learn_windows(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
+    """Count the epoch, and put it into the blocks."""
+    memory[ALL_EPOCHS] += 1.0
+    add_epoch(arms, arm, epoch[EPOCH_NEW_BUGS], epoch[EPOCH_SECONDS])
+
+
+@dataclass(frozen=True)
+class WindowPolicy(Policy):
+    """A policy that compares windows; the noise of an epoch's new bugs is sigma.
+
+    σ = 0.1 is that of epochs of which one in a hundred finds a bug.
+    """
+
+    alpha: float
+    sigma: float = 0.1
+    own_columns = OWN_COLUMNS
+
+    def __post_init__(self) -> None:
+        check_not_negative(self.name, "alpha", self.alpha)
+        check_not_negative(self.name, "sigma", self.sigma)
+
+    def memory(self, count: int) -> Floats:  # noqa: ARG002
+        """The parameters, and no epochs yet."""
+        return np.array([self.alpha, self.sigma, 0.0])

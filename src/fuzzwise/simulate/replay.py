@@ -137,8 +137,7 @@ def _run(
     budget = round(seconds * 1e6)
     found = np.full(len(recording.bugs), NEVER, np.int64)
     epochs = replay_kernel(
-        policy.choose,
-        policy.learn,
+        *policy.functions,
         start_arms(policy, count),
         policy.memory(count),
         rng,

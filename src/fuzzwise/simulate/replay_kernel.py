@@ -13,6 +13,11 @@ from fuzzwise.schedulers.kernel import (
     ARMS,
     AVAILABLE,
     CHOOSE,
+    EPOCH_BUGS,
+    EPOCH_NEW_BUGS,
+    EPOCH_RUNS,
+    EPOCH_SECONDS,
+    EPOCH_SINGLETONS,
     GENERATOR,
     LEARN,
     MEMORY,
@@ -79,6 +84,7 @@ def replay_kernel(
     run = np.zeros(count, np.int64)  # its own clocks
     clock = np.zeros(count, np.int64)
     singletons = np.zeros(count, np.int64)
+    epoch = np.zeros(5)
     left = 0
     for arm in range(count):
         at[arm] = offsets[order[arm]]
@@ -139,8 +145,11 @@ def replay_kernel(
         run[arm], clock[arm] = end_run, end_clock
         now += end_clock - start_clock
 
-        done = float(end_run - start_run)
-        seconds = (end_clock - start_clock) / 1e6
-        account(arms, arm, done, seconds, float(new_here), float(new), float(singletons[arm]))
-        learn(arms, memory, arm, done, seconds, float(new_here), float(new))
+        epoch[EPOCH_RUNS] = end_run - start_run
+        epoch[EPOCH_SECONDS] = (end_clock - start_clock) / 1e6
+        epoch[EPOCH_BUGS] = new_here
+        epoch[EPOCH_NEW_BUGS] = new
+        epoch[EPOCH_SINGLETONS] = singletons[arm]
+        account(arms, arm, epoch)
+        learn(arms, memory, arm, epoch)
     return epochs
