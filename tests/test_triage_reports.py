@@ -328,3 +328,23 @@ def test_aborts_of_the_library_say_what_it_noticed(
 ) -> None:
     bug = identify(GDB.format(frames=frames))
     assert (bug.kind, bug.severity, bug.frames) == (kind, severity, key)
+
+
+STDIO = (
+    "fread fclose puts vfprintf snprintf asprintf __printf_chk __vfprintf_internal "
+    "__printf_buffer_write __isoc99_sscanf _IO_file_doallocate"
+)
+
+
+@pytest.mark.parametrize("name", STDIO.split())
+def test_what_is_inside_of_reading_and_writing_is_noise(name: str) -> None:
+    user = [Frame("parse"), Frame("main")]
+    assert stack_hash([Frame(name), *user]) == stack_hash(user)
+
+
+@pytest.mark.parametrize(
+    "name", ["read_file", "printf_page", "my_fread", "scan", "IO_open", "sputs"]
+)
+def test_functions_with_similar_names_are_not(name: str) -> None:
+    user = [Frame("parse"), Frame("main")]
+    assert stack_hash([Frame(name), *user]) != stack_hash(user)

@@ -7,8 +7,8 @@ log of all configurations, ready for a replay, in which the first few crashes of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -28,8 +28,8 @@ from fuzzwise.triage.inputs import CrashingInput
 KEPT = 10
 """Crashes of a bug in a configuration that the log keeps; a replay needs the first two."""
 
-_TRIES = 4
-"""Inputs with the same trace that may fail to crash again before the trace is given up."""
+_TRIES = 5
+"""Further inputs with the same trace, small and large, before the trace is given up."""
 
 
 @dataclass(frozen=True)
@@ -138,44 +138,49 @@ def _group_stubbornly(
     checks: int,
     progress: Progress | None,
 ) -> Triage:
-    """Group; where an input does not crash again, try others of the same trace."""
+    """Group; where the smallest input of a trace does not crash again, try others of the trace.
+
+    Some crashes depend on what lies in memory behind a small input, and show in the fork server
+    only.
+    """
     triage = group(crashes, depth=depth, jobs=jobs, checks=checks, progress=progress)
     bugs = {bug.id: bug for bug in triage.bugs}
-    silent = [*triage.silent, *triage.timeouts]
-    given_up: list[CrashingInput] = []
     runs = triage.runs
-    for _ in range(_TRIES):
-        by_trace: defaultdict[tuple[object, ...], list[CrashingInput]] = defaultdict(list)
-        for crash in silent:
-            key = (crash.command, crash.trace) if crash.trace else (crash.command, crash.name, "")
-            by_trace[key].append(crash)
-        again = []
-        for same in by_trace.values():
-            tried = min(same, key=lambda crash: (len(crash.load()), crash.name))
-            given_up.append(tried)
-            again += [crash for crash in same if crash is not tried]
-        silent = again
-        if not silent:
+    silent: list[list[CrashingInput]] = []
+    for same in _by_trace([*triage.silent, *triage.timeouts]):
+        silent.append(sorted(same, key=lambda crash: (len(crash.load()), crash.name)))
+    for number in range(1, _TRIES + 1):
+        candidates = {
+            (chosen := same[len(same) * number // (_TRIES + 1)]).name: (chosen, same)
+            for same in silent
+            if same[0].trace and len(same) > number
+        }
+        if not candidates:
             break
-        more = group(silent, depth=depth, jobs=jobs, checks=checks)
+        more = group([c for c, _ in candidates.values()], depth=depth, jobs=jobs, checks=checks)
         runs += more.runs
-        silent = [*more.silent, *more.timeouts]
         for bug in more.bugs:
+            found = [candidates[crash.name][1] for crash in bug.inputs]
+            silent = [same for same in silent if not any(same is other for other in found)]
+            inputs = tuple(crash for same in found for crash in same)
+            bug = replace(bug, inputs=inputs)
             bugs[bug.id] = _merged(bugs[bug.id], bug) if bug.id in bugs else bug
     order = {bug.id: number for number, bug in enumerate(triage.bugs)}
     result = sorted(bugs.values(), key=lambda bug: order.get(bug.id, len(order)))
-    return Triage(tuple(result), (), (*given_up, *silent), runs)
+    return Triage(tuple(result), (), tuple(crash for same in silent for crash in same), runs)
+
+
+def _by_trace(crashes: Iterable[CrashingInput]) -> list[list[CrashingInput]]:
+    """The crashes of each command and trace; those without a trace are on their own."""
+    found: defaultdict[tuple[object, ...], list[CrashingInput]] = defaultdict(list)
+    for crash in crashes:
+        found[(crash.command, crash.trace or crash.name)].append(crash)
+    return list(found.values())
 
 
 def _merged(one: TriagedBug, other: TriagedBug) -> TriagedBug:
     better = other if one.flaky and not other.flaky else one
-    return TriagedBug(
-        better.identity,
-        (*one.inputs, *other.inputs),
-        better.reproducer,
-        better.verdict,
-        better.flaky,
-    )
+    return replace(better, inputs=(*one.inputs, *other.inputs))
 
 
 def _compact(events: Events, number: int, bugs: Ints) -> Events:

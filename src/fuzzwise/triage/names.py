@@ -29,6 +29,8 @@ __assert_perror_fail __libc_message __libc_message_impl __libc_fatal __fortify_f
 __fortify_fail_abort __chk_fail __stack_chk_fail std::terminate std::__terminate
 std::__glibcxx_assert_fail std::__replacement_assert __cxa_throw __cxa_rethrow
 __cxxabiv1::__terminate __gnu_cxx::__verbose_terminate_handler exit _exit __run_exit_handlers
+fread fwrite fgets fgetc getc fputs fputc putc puts ungetc fclose fflush fseek ftell rewind getline
+getdelim fread_unlocked fwrite_unlocked getc_unlocked putc_unlocked
 main _start start_thread clone clone3 __clone __clone3
 """
 _ALLOCATING = {"operator new", "operator new[]", "operator delete", "operator delete[]"}
@@ -40,6 +42,11 @@ _NOISE_PREFIXES = (
 )
 # glibc picks these by the processor, so that the same bug has another top frame elsewhere.
 _VARIANT = re.compile(r"__(?:mem|str|stp|wcs|wmem)\w*_(?:avx|sse|evex|erms|generic|ssse|asimd)\w*")
+# What is inside of reading and writing; programs pass their own mistakes to it.
+_STDIO = re.compile(
+    r"_IO_\w+|_{0,2}v?(?:f|s|sn|d|as)?w?printf(?:_chk|_internal)?"
+    r"|_{0,2}(?:isoc99_)?v?[fs]?w?scanf(?:_internal)?|__\w*printf_(?:buffer|positional|function)\w*"
+)
 _RUNTIME = re.compile(
     r"(?:libc|libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s|libpthread|ld-linux[-\w]*|ld-musl[-\w]*"
     r"|lib[ahlmtu]\w*san|libclang_rt)[-.].*"
@@ -94,5 +101,8 @@ def is_noise(name: str, module: str) -> bool:
     if not name:
         return _RUNTIME.fullmatch(module) is not None
     return (
-        name in _NOISE or name.startswith(_NOISE_PREFIXES) or _VARIANT.fullmatch(name) is not None
+        name in _NOISE
+        or name.startswith(_NOISE_PREFIXES)
+        or _VARIANT.fullmatch(name) is not None
+        or _STDIO.fullmatch(name) is not None
     )
