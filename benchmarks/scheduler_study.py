@@ -1,0 +1,320 @@
+"""The study of all schedulers: writes docs/scheduler-study.md and its figures.
+
+Run ``make scheduler-study``. It replays every scheduler on the recorded data set and on synthetic
+recordings; all follows from one seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fuzzwise.evaluate.comparison import BASELINES, Mean, compare, mean
+from fuzzwise.recording.load import read_recording
+from fuzzwise.recording.recording import Recording
+from fuzzwise.recording.synthetic import SyntheticCampaign, generate
+from fuzzwise.report import replay_chart
+from fuzzwise.report.chart_file import save
+from fuzzwise.report.words import duration
+from fuzzwise.schedulers.exact_optimum import optimum_at
+from fuzzwise.schedulers.optimum import best_schedules
+from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
+from fuzzwise.simulate.replay import Replay, replay
+
+ROOT = Path(__file__).parents[1]
+DATASET = ROOT / "datasets" / "small-programs.fuzzlog"
+SEED = 2013
+DAY = 86_400.0
+ROUND_ROBIN, BFF = BASELINES
+JOBS = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class World:
+    """Something to replay: recordings that are alike, a budget, lengths of epochs."""
+
+    name: str
+    what: str
+    recordings: tuple[Recording, ...]
+    budget: float
+    epoch_runs: int
+    epoch_seconds: float
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of every scheduler, the mean number of bugs known and the bugs in the end, by recording."""
+
+    world: World
+    area: dict[str, np.ndarray]
+    bugs: dict[str, np.ndarray]
+    halfway: dict[str, np.ndarray]
+    repeats_of_first: list[Replay]
+
+    def ratio(self, name: str, other: str, what: str = "area") -> Mean:
+        """How many times the other's value, with the interval over recordings (or repeats)."""
+        values = getattr(self, what)
+        return mean(values[name] / np.maximum(values[other], 1e-9))
+
+
+def main() -> None:
+    """Replay everything and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    parser.add_argument("--recordings", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=100)
+    options = parser.parse_args()
+    results = []
+    for world in worlds(options.recordings, options.repeats):
+        results.append(play(world))
+        print(f"{world.name}: done", flush=True)
+    figures(results, options.out / "figures")
+    page = "\n".join([*head(results), *findings(results), *tables(results)])
+    (options.out / "scheduler-study.md").write_text(page + "\n", encoding="utf-8")
+
+
+def worlds(recordings: int, repeats: int) -> list[World]:
+    """The recorded data set at two budgets, and four kinds of synthetic recordings."""
+    real = read_recording([DATASET])
+    short, long = real.shortest_seconds, 10 * real.shortest_seconds
+    found = [
+        World(
+            "real",
+            f"the recorded data set, {duration(short)} for all",
+            (real,),
+            short,
+            100,
+            0.1,
+            repeats,
+        ),
+        World(
+            "real, longer", f"the same, {duration(long)} for all", (real,), long, 100, 0.1, repeats
+        ),
+    ]
+    base = SyntheticCampaign(configurations=100, seconds=10 * DAY)
+    kinds = {
+        "mixed": ("speeds from 0.1 to 1000 runs/s", base),
+        "equal speeds": ("all at 10 runs/s", replace(base, slowest=10.0, fastest=10.0)),
+        "shared": ("three of four bugs shared", replace(base, shared=0.75)),
+        "uneven": ("bugs in few programs", replace(base, evenness=0.08)),
+    }
+    for name, (what, campaign) in kinds.items():
+        drawn = tuple(
+            generate(replace(campaign, seed=SEED + number))[0] for number in range(recordings)
+        )
+        what = f"synthetic, 100 configurations, 10 days, {what}"
+        found.append(World(name, what, drawn, 10 * DAY, 200, 10.0, 3))
+    return found
+
+
+def play(world: World) -> Result:
+    """Replay every scheduler on every recording of a world."""
+    algorithms = [
+        find(name, epoch_runs=world.epoch_runs, epoch_seconds=world.epoch_seconds)
+        for name in registered_names()
+    ]
+    columns: dict[str, dict[str, list[np.ndarray]]] = {"area": {}, "bugs": {}, "halfway": {}}
+    first: list[Replay] = []
+    for number, recording in enumerate(world.recordings):
+        replays = replay(
+            recording, algorithms, budget=world.budget, repeats=world.repeats, seed=SEED, jobs=JOBS
+        )
+        first = first or replays
+        for played in replays:
+            name = played.algorithm.name
+            columns["area"].setdefault(name, []).append(played.area)
+            columns["bugs"].setdefault(name, []).append(played.bugs_at(world.budget))
+            columns["halfway"].setdefault(name, []).append(played.bugs_at(world.budget / 2))
+        print(f"  {world.name} {number + 1} of {len(world.recordings)}", flush=True)
+    single = len(world.recordings) == 1
+    shaped = {
+        what: {
+            name: np.asarray(rows[0] if single else [row.mean() for row in rows], float)
+            for name, rows in by_name.items()
+        }
+        for what, by_name in columns.items()
+    }
+    return Result(world, shaped["area"], shaped["bugs"], shaped["halfway"], first)
+
+
+def figures(results: list[Result], folder: Path) -> None:
+    """Bugs over time, for the first recording of some worlds."""
+    for result in results:
+        if result.world.name not in ("real", "real, longer", "mixed"):
+            continue
+        world, recording = result.world, result.world.recordings[0]
+        curves = best_schedules(recording)
+        best = optimum_at(recording, round(world.budget * 1e6), curves=curves)
+        scores = compare(result.repeats_of_first, best.upper, [world.budget])
+        optimum = curves.lower.bugs_at_each((replay_chart.grid(world.budget) * 1e6).astype("int64"))
+        chart = replay_chart.draw(
+            result.repeats_of_first,
+            scores,
+            optimum,
+            replay_chart.headline(scores, best.upper, world.budget),
+            [world.what, f"{world.repeats} repeats a scheduler, each in another order"],
+        )
+        save(chart, folder / f"schedulers-{world.name.replace(', ', '-')}.svg")
+
+
+def head(results: list[Result]) -> list[str]:
+    """What was replayed."""
+    real = results[0].world.recordings[0]
+    best = [optimum_at(real, round(result.world.budget * 1e6)) for result in results[:2]]
+    lines = [
+        "# Which scheduler finds most",
+        "",
+        "Every scheduler of [the list](schedulers.md), replayed on [recorded real programs](dataset.md)",
+        "and on synthetic recordings whose truth is known. This page and its figures are written by",
+        "`make scheduler-study`; do not edit them.",
+        "",
+        "| world | what | budget | bugs in it | epochs |",
+        "|---|---|---|---|---|",
+    ]
+    for result in results:
+        world = result.world
+        bugs = np.mean([len(r.bugs) for r in world.recordings])
+        lines.append(
+            f"| {world.name} | {world.what} | {duration(world.budget)} | {bugs:.0f} | "
+            f"{world.epoch_runs} runs or {duration(world.epoch_seconds)} |"
+        )
+    return [
+        *lines,
+        "",
+        f"On the real programs, the best schedule in hindsight finds {said(best[0])} bugs in "
+        f"{duration(results[0].world.budget)} and {said(best[1])} in "
+        f"{duration(results[1].world.budget)}.",
+        "",
+        "Intervals are 95 % intervals of the mean: over the repeats for the real programs (one data",
+        "set: they say nothing about other programs), over independent recordings for the synthetic",
+        "worlds.",
+        "",
+    ]
+
+
+def said(best) -> str:
+    return f"{best.lower}" if best.exact else f"{best.lower} to {best.upper}"
+
+
+def findings(results: list[Result]) -> list[str]:
+    """The conclusions, each with the numbers it rests on."""
+    lines = ["## What it shows", ""]
+    for result in results:
+        ranked = sorted(result.area, key=lambda name: -result.area[name].mean())
+        paper = [name for name in ranked if name in PAPER_26]
+        best, best_paper = ranked[0], paper[0]
+        lines.append(
+            f"- **{result.world.name}**: {best} knows most bugs over the budget, "
+            f"{times(result.ratio(best, BFF))} as many as BFF and "
+            f"{times(result.ratio(best, ROUND_ROBIN))} as Round-Robin; of FuzzSim's 26, {best_paper} "
+            f"({times(result.ratio(best_paper, BFF))} BFF's). In the end it has "
+            f"{times(result.ratio(best, BFF, 'bugs'))} BFF's bugs, halfway "
+            f"{times(result.ratio(best, BFF, 'halfway'))}."
+        )
+    lines += ["", "Do the findings of FuzzSim's paper hold?", ""]
+    lines += [
+        "| claim | measure | " + " | ".join(result.world.name for result in results) + " |",
+        "|---|---|" + "---|" * len(results),
+    ]
+    claims = (
+        ("time-normalised beliefs help", "area, ewt and rate over rpm and density", normalised),
+        ("fixed-time epochs help", "area, the 13 with fixed-time over fixed-run", fixed_time),
+        ("the best of the 26 finds 1.5 times BFF's bugs", "bugs at the end", best_over_bff),
+        ("the same, with bugs halfway", "bugs at half the budget", best_over_bff_halfway),
+    )
+    for claim, measure, compute in claims:
+        cells = " | ".join(times(compute(result)) for result in results)
+        lines.append(f"| {claim} | {measure} | {cells} |")
+    return [*lines, ""]
+
+
+def normalised(result: Result) -> Mean:
+    """Time-normalised beliefs over run-normalised ones, all else equal, geometric mean."""
+    pairs = [
+        (name.replace(slow, fast), name)
+        for slow, fast in (("/rpm", "/ewt"), ("/density", "/rate"))
+        for name in PAPER_26
+        if name.endswith(slow)
+    ]
+    return geometric(result, pairs, "area")
+
+
+def fixed_time(result: Result) -> Mean:
+    """Fixed-time epochs over fixed-run ones, policy by policy, geometric mean."""
+    pairs = [
+        (name.replace("fixed-run/", "fixed-time/"), name)
+        for name in PAPER_26
+        if name.startswith("fixed-run/")
+    ]
+    return geometric(result, pairs, "area")
+
+
+def best_over_bff(result: Result) -> Mean:
+    """The best of the 26 in the end, over BFF."""
+    return result.ratio(best_of_paper(result, "bugs"), BFF, "bugs")
+
+
+def best_over_bff_halfway(result: Result) -> Mean:
+    """The best of the 26 at half the budget, over BFF."""
+    return result.ratio(best_of_paper(result, "halfway"), BFF, "halfway")
+
+
+def best_of_paper(result: Result, what: str) -> str:
+    values = getattr(result, what)
+    return max(PAPER_26, key=lambda name: values[name].mean())
+
+
+def geometric(result: Result, pairs: list[tuple[str, str]], what: str) -> Mean:
+    values = getattr(result, what)
+    logs = [np.log(np.maximum(values[a], 1e-9) / np.maximum(values[b], 1e-9)) for a, b in pairs]
+    found = mean(np.mean(logs, axis=0), least=-np.inf)
+    return Mean(*(float(np.exp(v)) for v in (found.value, found.low, found.high)))
+
+
+def times(value: Mean) -> str:
+    return f"{value.value:.2f} ({value.low:.2f}–{value.high:.2f})"
+
+
+def tables(results: list[Result]) -> list[str]:
+    """Every scheduler in every world."""
+    lines = []
+    for title, what in (
+        ("Bugs known over the budget (area), as a multiple of BFF's", "area"),
+        ("Bugs at the end, as a multiple of BFF's", "bugs"),
+    ):
+        order = sorted(
+            results[0].area,
+            key=lambda name: (
+                -np.mean([np.log(max(r.ratio(name, BFF, what).value, 1e-9)) for r in results])
+            ),
+        )
+        lines += [
+            f"## {title}",
+            "",
+            "| scheduler | " + " | ".join(result.world.name for result in results) + " |",
+            "|---|" + "---|" * len(results),
+        ]
+        for name in order:
+            cells = " | ".join(times(result.ratio(name, BFF, what)) for result in results)
+            lines.append(f"| {name} | {cells} |")
+        lines.append("")
+    return [
+        *lines[:-1],
+        "",
+        "## Over time",
+        "",
+        "![Bugs over time on the real programs](figures/schedulers-real.svg)",
+        "",
+        "![The same with a longer budget](figures/schedulers-real-longer.svg)",
+        "",
+        "![Bugs over time on a synthetic recording](figures/schedulers-mixed.svg)",
+    ]
+
+
+if __name__ == "__main__":
+    main()
