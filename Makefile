@@ -35,7 +35,7 @@ demo: $(READY)
 	$(BIN)/fuzzwise record demo-out/examples/recording.toml --time 3s --out demo-out/recording
 	$(BIN)/fuzzwise triage demo-out/recording
 	$(BIN)/fuzzwise replay demo-out/recording --scheduler paper --scheduler newer \
-	    --epoch-time 0.05s --epoch-runs 100 --repeats 20 --chart demo-out/bugs.html
+	    --repeats 20 --chart demo-out/bugs.html
 	@echo
 	@echo "Open demo-out/urn.html and demo-out/bugs.html in a browser for the charts."
 

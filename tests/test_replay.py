@@ -18,7 +18,7 @@ from fuzzwise.schedulers.base import Algorithm, EpochResult, Scheduler
 from fuzzwise.schedulers.exact_optimum import optimum_at
 from fuzzwise.schedulers.optimum import best_schedules
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
-from fuzzwise.simulate.replay import choices, replay
+from fuzzwise.simulate.replay import choices, epoch_lengths, replay
 from recordings import PlainConfiguration, configuration, random_recording
 
 NAMES = registered_names()
@@ -133,6 +133,15 @@ def test_repeats_follow_from_the_seed_whatever_the_number_of_threads():
     other = replay(recording, algorithms, repeats=5, seed=4, jobs=2)
     assert all(np.array_equal(a.found, b.found) for a, b in zip(one, two, strict=True))
     assert any(not np.array_equal(a.found, b.found) for a, b in zip(one, other, strict=True))
+
+
+def test_epochs_are_those_of_the_paper_unless_the_budget_is_too_short():
+    logs = tuple(configuration(f"c{i}", 100_000, 5.0, []) for i in range(4))
+    recording = Recording(logs, ())
+    assert epoch_lengths(recording, 100_000) == (200, 10.0)
+    assert epoch_lengths(recording, 800) == (200, 10.0)
+    assert epoch_lengths(recording, 400) == (25, 5.0)
+    assert epoch_lengths(recording, 8) == (1, 0.1)
 
 
 def test_bad_requests_are_refused():

@@ -48,18 +48,14 @@ SYNTHETIC_SECONDS = 10 * 86400.0
 )
 @click.option(
     "--epoch-runs",
-    default=200,
-    show_default=True,
     type=click.IntRange(1),
-    help="Runs of an epoch of fixed-run schedulers.",
+    help="Runs of an epoch of fixed-run schedulers. Default: 200, or less for a short budget.",
 )
 @click.option(
     "--epoch-time",
     "epoch_text",
-    default="10s",
-    show_default=True,
     metavar="TIME",
-    help="Time of an epoch of fixed-time schedulers.",
+    help="Time of an epoch of fixed-time schedulers. Default: 10s, or less for a short budget.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Threads to use. Default: all cores.")
 @options.seed
@@ -71,8 +67,8 @@ def command(
     names: tuple[str, ...],
     repeats: int,
     budget_text: str | None,
-    epoch_runs: int,
-    epoch_text: str,
+    epoch_runs: int | None,
+    epoch_text: str | None,
     jobs: int | None,
     seed: int,
     as_json: bool,
@@ -91,14 +87,18 @@ def command(
     from fuzzwise.evaluate.comparison import compare
     from fuzzwise.schedulers.exact_optimum import optimum_at
     from fuzzwise.schedulers.optimum import best_schedules
-    from fuzzwise.simulate.replay import budget_of, replay
+    from fuzzwise.simulate.replay import budget_of, epoch_lengths, replay
 
     budget = parse_duration(budget_text) if budget_text else None
-    algorithms = _algorithms(names, epoch_runs, parse_duration(epoch_text))
+    chosen_time = parse_duration(epoch_text) if epoch_text else None
+    _algorithms(names)  # a wrong name is an error before anything is read
     recording = _recording(logs, synthetic, budget, seed)
     for warning in recording.warnings:
         click.echo(f"fuzzwise replay: {warning}", err=True)
     seconds = budget_of(recording, budget)
+    runs, time = epoch_lengths(recording, seconds)
+    epochs = (epoch_runs or runs, chosen_time or time)
+    algorithms = _algorithms(names, *epochs)
     curves = best_schedules(recording)
     best = optimum_at(recording, round(seconds * 1e6), curves=curves)
     replays = replay(
@@ -112,9 +112,9 @@ def command(
     times = [seconds * tenth / 10 for tenth in TENTHS]
     scores = compare(replays, best.upper, times)
     if as_json:
-        output.print_json(_as_json(recording, seconds, repeats, seed, best, scores))
+        output.print_json(_as_json(recording, seconds, epochs, repeats, seed, best, scores))
     else:
-        _show(recording, seconds, repeats, best, scores)
+        _show(recording, seconds, epochs, repeats, best, scores)
     if charts:
         from fuzzwise.report import replay_chart
 
@@ -129,7 +129,9 @@ def command(
         output.save_charts(chart, charts)
 
 
-def _algorithms(names: tuple[str, ...], epoch_runs: int, epoch_time: float) -> list[Algorithm]:
+def _algorithms(
+    names: tuple[str, ...], epoch_runs: int = 200, epoch_time: float = 10.0
+) -> list[Algorithm]:
     from fuzzwise.schedulers.registry import NEWER, PAPER_26, find, registered_names
 
     groups = {"all": registered_names(), "paper": PAPER_26, "newer": NEWER}
@@ -157,6 +159,7 @@ def _recording(
 def _as_json(
     recording: Recording,
     seconds: float,
+    epochs: tuple[int, float],
     repeats: int,
     seed: int,
     best: BestWithin,
@@ -166,6 +169,8 @@ def _as_json(
         "configurations": len(recording.configurations),
         "distinct_bugs": len(recording.bugs),
         "budget": seconds,
+        "epoch_runs": epochs[0],
+        "epoch_seconds": epochs[1],
         "repeats": repeats,
         "seed": seed,
         "optimum": best.upper,
@@ -214,6 +219,7 @@ def _what(recording: Recording) -> str:
 def _show(
     recording: Recording,
     seconds: float,
+    epochs: tuple[int, float],
     repeats: int,
     best: BestWithin,
     scores: list[SchedulerScore],
@@ -221,6 +227,7 @@ def _show(
     from fuzzwise.report.words import duration
 
     click.echo(f"{_what(recording)}; a budget of {duration(seconds)}, {repeats} repeats.")
+    click.echo(f"An epoch has {epochs[0]} runs or {duration(epochs[1])}.")
     at_most = "" if best.exact else f" to {best.upper}"
     click.echo(f"The best schedule in hindsight finds {best.lower}{at_most} bugs.")
     baselines = [against.baseline for against in scores[0].against or scores[-1].against]

@@ -16,8 +16,11 @@ import numpy as np
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats, Ints
 from fuzzwise.recording.recording import Recording
-from fuzzwise.schedulers.base import Algorithm, start_arms
+from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, start_arms
 from fuzzwise.simulate.replay_kernel import NEVER, Points, points, replay_kernel
+
+EPOCHS_EACH = 20
+"""Epochs that a budget should have for each configuration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,22 @@ def budget_of(recording: Recording, seconds: float | None) -> float:
     if not 0 < seconds < float("inf"):
         raise BadInput(f"A budget of {seconds} seconds is not possible; give more than 0.")
     return seconds
+
+
+def epoch_lengths(recording: Recording, budget: float) -> tuple[int, float]:
+    """Runs and seconds of an epoch that suit a budget: 200 and 10 (FS §4.4), or less.
+
+    A configuration should be able to get ``EPOCHS_EACH`` epochs of the budget; where FS's 10
+    seconds are too long for that, epochs are shorter, and of as many runs as fit in on average.
+    """
+    seconds = budget / (EPOCHS_EACH * len(recording.configurations))
+    if seconds >= FIXED_TIME.length:
+        return int(FIXED_RUN.length), FIXED_TIME.length
+    speed = sum(log.total_runs for log in recording.configurations) / max(
+        1e-9, sum(log.seconds for log in recording.configurations)
+    )
+    shorter = max(1e-6, float(f"{seconds:.1g}"))
+    return max(1, min(int(FIXED_RUN.length), round(speed * shorter))), shorter
 
 
 def replay(
