@@ -23,7 +23,7 @@ from fuzzwise.report.words import duration
 from fuzzwise.schedulers.exact_optimum import optimum_at
 from fuzzwise.schedulers.optimum import best_schedules
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
-from fuzzwise.simulate.replay import Replay, replay
+from fuzzwise.simulate.replay import Replay, epoch_lengths, replay
 
 ROOT = Path(__file__).parents[1]
 DATASET = ROOT / "datasets" / "small-programs.fuzzlog"
@@ -88,12 +88,16 @@ def worlds(recordings: int, repeats: int) -> list[World]:
             f"the recorded data set, {duration(short)} for all",
             (real,),
             short,
-            100,
-            0.1,
+            *epoch_lengths(real, short),
             repeats,
         ),
         World(
-            "real, longer", f"the same, {duration(long)} for all", (real,), long, 100, 0.1, repeats
+            "real, longer",
+            f"the same, {duration(long)} for all",
+            (real,),
+            long,
+            *epoch_lengths(real, short),
+            repeats,
         ),
     ]
     base = SyntheticCampaign(configurations=100, seconds=10 * DAY)
