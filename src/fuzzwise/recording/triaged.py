@@ -89,18 +89,22 @@ def triage_recording(
         [crash for crash, _, _ in crashes.values()], depth, jobs, checks, progress
     )
     found = {crash.name: index for index, bug in enumerate(triage.bugs) for crash in bug.inputs}
-    events = []
-    for number, file in enumerate(files):
-        shown = np.full(len(file.events), logs.NO_BUG, np.int64)
-        for name, (_, where, row) in crashes.items():
-            if where == number:
-                shown[row] = found.get(name, logs.NO_BUG)
-        events.append(_compact(file.events, number, shown))
+    shown = [np.full(len(file.events), logs.NO_BUG, np.int64) for file in files]
+    for name, (_, number, row) in crashes.items():
+        shown[number][row] = found.get(name, logs.NO_BUG)
+    events = [
+        _compact(file.events, number, bugs)
+        for number, (file, bugs) in enumerate(zip(files, shown, strict=True))
+    ]
     header = Header(
         configurations=tuple(
             msgspec.structs.replace(file.header.configurations[0], folder="") for file in files
         ),
-        bugs=tuple(_logged(bug) for bug in triage.bugs),
+        bugs=tuple(
+            _logged(bug, _origin(files[number], row))
+            for bug in triage.bugs
+            for _, number, row in (crashes[bug.reproducer.name],)
+        ),
         seconds=min(file.header.seconds for file in files),
         triaged=True,
     )
@@ -115,13 +119,18 @@ def _crash(file: Log, row: int) -> CrashingInput:
     run, trace = int(file.events.run[row]), int(file.events.trace[row])
     limits = configuration.limits
     return CrashingInput(
-        name=f"{configuration.name}-{run}{configuration.suffix}",
+        name=f"{_origin(file, row)}{configuration.suffix}",
         load=partial(input_of, configuration, run, int(file.events.input[row])),
         command=_command(configuration),
         # Under gdb and with a symbolizer everything takes longer than the run that crashed.
         limits=Limits(10 + 10 * limits["seconds"], max(limits["memory_mib"], 16)),
         trace=f"{trace:016x}" if trace else None,
     )
+
+
+def _origin(file: Log, row: int) -> str:
+    """The name of the configuration and the run of a crash."""
+    return f"{file.header.configurations[0].name}-{file.events.run[row]}"
 
 
 def _command(configuration: Configuration) -> tuple[str, ...]:
@@ -210,13 +219,13 @@ def _joined(parts: Sequence[Events]) -> Events:
     )
 
 
-def _logged(bug: TriagedBug) -> LoggedBug:
+def _logged(bug: TriagedBug, origin: str) -> LoggedBug:
     return LoggedBug(
         id=bug.id,
         kind=bug.identity.kind,
         severity=bug.identity.severity,
         frames=bug.identity.frames,
         crashes=len(bug.inputs),
-        reproducer=Path(bug.reproducer.name).stem,
+        reproducer=origin,
         flaky=bug.flaky,
     )
