@@ -36,8 +36,8 @@ def main() -> None:
                 f"{configuration.total_runs / configuration.seconds:,.0f}",
                 str(len(bugs)),
                 str(sum(shown_by[int(bug)] > 1 for bug in bugs)),
-                f"{times[0] / 1e6:.2g} s" if len(times) else "–",
-                f"{times[-1] / 1e6:.2g} s" if len(times) else "–",
+                _when(times[:1]),
+                _when(times[-1:]),
             )
         )
     speeds = np.array([c.total_runs / c.seconds for c in recording.configurations])
@@ -77,6 +77,13 @@ def main() -> None:
     (ROOT / "docs" / "dataset.md").write_text("\n".join(lines), encoding="utf-8")
     marks = int((log.events.kind == logs.MARK).sum())
     print(f"docs/dataset.md: {len(rows)} configurations, {marks:,} marks")
+
+
+def _when(times: np.ndarray) -> str:
+    if not len(times):
+        return "–"
+    seconds = float(times[0]) / 1e6
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds * 1000:,.0f} ms"
 
 
 def _bug_table(bugs: tuple[LoggedBug, ...]) -> list[str]:
