@@ -19,7 +19,7 @@ POINTS = 160
 OPTIMUM = "offline optimum"
 OTHERS = "others"
 COLOURS = ("#0072b2", "#009e73", "#e69f00", "#56b4e9", "#7b61a8")
-BASELINE_COLOURS = ("#d55e00", "#c77ea6")
+BASELINE_COLOURS = dict(zip(BASELINES, ("#d55e00", "#c77ea6"), strict=True))
 UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
@@ -42,7 +42,7 @@ def draw(
     best = [score.name for score in scores if score.name not in BASELINES][:MOST_NAMED]
     base = [score.name for score in scores if score.name in BASELINES]
     named = [OPTIMUM, *best, *base]
-    colours = ["black", *COLOURS[: len(best)], *BASELINE_COLOURS[: len(base)]]
+    colours = ["black", *COLOURS[: len(best)], *(BASELINE_COLOURS[name] for name in base)]
     rows: list[dict[str, object]] = []
     moments = grid(budget)
     for name, replay in by_name.items():
@@ -57,7 +57,11 @@ def draw(
         alt.Chart(alt.Data(values=rows))
         .mark_line(interpolate="step-after")
         .encode(
-            alt.X("time:Q", title=f"time spent on all configurations together ({unit})"),
+            alt.X(
+                "time:Q",
+                title=f"time spent on all configurations together ({unit})",
+                scale=alt.Scale(nice=False),
+            ),
             alt.Y("bugs:Q", title="distinct bugs found, mean over repeats"),
             alt.Color(
                 "shown:N",
@@ -86,10 +90,10 @@ def grid(budget: float) -> Floats:
 def headline(scores: Sequence[SchedulerScore], optimum: float, budget: float) -> str:
     """The finding in one sentence."""
     best = scores[0]
-    share = f", {best.bugs.value / optimum:.0%} of the optimum" if optimum else ""
+    share = f" ({best.bugs.value / optimum:.0%} of the optimum)" if optimum else ""
     return (
-        f"{best.name} has the most bugs over {duration(budget)}: {best.bugs.value:.1f} in the end"
-        f"{share}"
+        f"{best.name} knows most bugs over {duration(budget)}: {best.area.value:.0f} on average, "
+        f"{best.bugs.value:.0f} in the end{share}"
     )
 
 
