@@ -1,7 +1,7 @@
 """How long a full comparison takes: the 26 algorithms, 100 repeats, 100 configurations, 10 days.
 
-Run ``python benchmarks/replay_speed.py``. The bound is 120 s on 2 cores. For scale, the same replay
-with the scheduler called from Python once an epoch is timed on a part of the work, in the same run.
+Run ``python benchmarks/replay_speed.py``. The bound is 120 s on 2 cores. Then, for each scheduler, the
+epochs of one replay and the time that one takes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
         f"{len(names)} algorithms x {options.repeats} repeats, 100 configurations, 10 days, "
         f"{jobs} threads: {shown} s"
     )
-    print("\nscheduler: epochs of one repeat, microseconds an epoch, and as plain Python")
+    print("\nscheduler: epochs of one replay, microseconds an epoch")
     for algorithm in algorithms:
         _one(recording, algorithm)
 
