@@ -93,7 +93,7 @@ def worlds(recordings: int, repeats: int) -> list[World]:
         ),
         World(
             "real 20 min",
-            f"the same, {duration(long)} for all",
+            f"the recorded data set, {duration(long)} for all",
             (real,),
             long,
             *epoch_lengths(real, short),

@@ -45,7 +45,8 @@ def draw(
     colours = ["black", *COLOURS[: len(best)], *(BASELINE_COLOURS[name] for name in base)]
     rows: list[dict[str, object]] = []
     moments = grid(budget)
-    for name, replay in by_name.items():
+    # What is named comes last, to be drawn over the others.
+    for name, replay in sorted(by_name.items(), key=lambda item: item[0] in named):
         shown = name if name in named else OTHERS
         counts = np.array([replay.bugs_at(moment).mean() for moment in moments])
         rows += _rows(shown, name, moments / size, counts)
