@@ -28,7 +28,7 @@ def run(*words: object, cwd: Path | None = None, **environment: str) -> str:
     return result.stdout
 
 
-def works(target: Path, out: Path, **environment: str) -> dict:
+def check_works(target: Path, out: Path, **environment: str) -> dict:
     result = fuzz(target, out, "--inputs", 3000, "--json", **environment)
     assert result.returncode == 0, result.stderr
     document = json.loads(result.stdout)
@@ -43,7 +43,7 @@ def test_build_with_and_without_sanitizers(tmp_path, compiler, sanitizer):
     flags = [] if sanitizer == "none" else [f"-fsanitize={sanitizer}"]
     target = tmp_path / "target"
     run(*FUZZWISE, "build", EXAMPLES / "bad.c", "-o", target, *flags, FUZZWISE_CLANG=compiler)
-    works(target, tmp_path / "out")
+    check_works(target, tmp_path / "out")
 
 
 HARNESS = """
@@ -67,7 +67,7 @@ def test_build_cxx(tmp_path):
     source = tmp_path / "harness.cc"
     source.write_text(HARNESS)
     run(*FUZZWISE, "build", source, "-o", tmp_path / "target", "-std=c++17")
-    works(tmp_path / "target", tmp_path / "out")
+    check_works(tmp_path / "target", tmp_path / "out")
 
 
 LIBRARY = """
@@ -105,7 +105,7 @@ def test_cc_is_a_drop_in_for_make(tmp_path):
     folder = project(tmp_path / "project")
     (folder / "Makefile").write_text(MAKEFILE)
     run("make", f"CC={' '.join(FUZZWISE)} cc", "FUZZER=-fsanitize=fuzzer", cwd=folder)
-    assert works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
+    assert check_works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
 
 
 def test_engine_is_a_drop_in_for_lib_fuzzing_engine(tmp_path):
@@ -114,7 +114,7 @@ def test_engine_is_a_drop_in_for_lib_fuzzing_engine(tmp_path):
     flags = ["-fsanitize=fuzzer-no-link", "-g", "-O1"]
     run("clang", *flags, "-c", "depth.c", "harness.c", cwd=folder)
     run("clang++", *flags, "depth.o", "harness.o", library, "-o", "harness", cwd=folder)
-    assert works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
+    assert check_works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="cmake is not installed")
@@ -140,7 +140,7 @@ def test_wrappers_are_compilers_for_cmake(tmp_path):
         CXX=str(tmp_path / "cxx"),
     )
     run("cmake", "--build", tmp_path / "b")
-    assert works(tmp_path / "b" / "harness", tmp_path / "out")["discoveries"] >= 3
+    assert check_works(tmp_path / "b" / "harness", tmp_path / "out")["discoveries"] >= 3
 
 
 def test_coverage_of_instrumented_shared_libraries_counts(tmp_path):
@@ -148,7 +148,7 @@ def test_coverage_of_instrumented_shared_libraries_counts(tmp_path):
     run(*FUZZWISE, "cc", "-O1", "-fPIC", "-shared", "depth.c", "-o", "libdepth.so", cwd=folder)
     run(*FUZZWISE, "build", "harness.c", "-L.", "-ldepth", f"-Wl,-rpath,{folder}", "-o", "harness",
         cwd=folder)  # fmt: skip
-    assert works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
+    assert check_works(folder / "harness", tmp_path / "out")["discoveries"] >= 3
 
 
 def test_a_failing_compilation_fails(tmp_path):

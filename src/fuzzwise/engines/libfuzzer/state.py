@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fuzzwise.errors import BadInput
-from fuzzwise.model import Floats, Ints, Observation, SeedCounts
+from fuzzwise.model import Ints, Observation
 
 MAGIC = 0x31657369777A7566
 VERSION = 1
@@ -151,12 +151,6 @@ class State:
             k=max(min(int(k), int(f1)), int(f1 > 0)),
             discoveries=times,
         )
-
-    def seed_counts(self, q: Floats) -> SeedCounts:
-        """Counts per seed, with the given probabilities."""
-        records = self.seeds()
-        columns = {name: records[name].astype(np.int64) for name in ("f1", "f2", "k", "g")}
-        return SeedCounts(q=q, n=records["inputs"].astype(np.int64), **columns)
 
     def _records(
         self, name: str, kind: np.dtype[np.void], count: int
