@@ -38,7 +38,13 @@ SYNTHETIC_SECONDS = 10 * 86400.0
     help="A scheduler to replay; can be repeated. 'all' (the default), 'paper' for the 26 of "
     "FuzzSim, 'newer' for those since then. A wrong name lists the known ones.",
 )
-@click.option("--repeats", default=100, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--repeats",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Replays of each scheduler, each with the configurations in another order.",
+)
 @click.option(
     "--budget",
     "budget_text",
