@@ -7,37 +7,19 @@ for *one* budget, with the model of ``exact_optimum`` and the time to build it. 
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-
 import numpy as np
 
 from fuzzwise.recording.recording import ConfigurationLog, Recording
 from fuzzwise.recording.synthetic import SyntheticCampaign, generate
 from fuzzwise.schedulers.exact_optimum import optimum_at, solve_exactly
 from fuzzwise.schedulers.optimum import best_schedules
+from timing import report, seconds
 
 REPEATS = 7
 CONFIGURATIONS = 100
 BUGS = 1000
 LIMIT = 2.0
 DAY = 86_400_000_000
-
-
-def seconds(job: Callable[[], object]) -> float:
-    """How long one run takes."""
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
-
-
-def report(claim: str, values: list[float], unit: str, limit: str) -> None:
-    """Print the median and the range of repeated measurements."""
-    middle = statistics.median(values)
-    print(
-        f"{claim}\n    {middle:,.4g} {unit} (range {min(values):,.3g} to {max(values):,.3g}; {limit})"
-    )
 
 
 def planted(seed: int, *, everywhere: bool) -> Recording:

@@ -6,11 +6,8 @@ two things measured alternately in the same run.
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -18,6 +15,7 @@ from numba import njit
 from fuzzwise.estimators.registry import estimate_all
 from fuzzwise.model import Estimate, Observation, SeedCounts
 from fuzzwise.simulate.urn import Urn, data_points, simulate
+from timing import report, seconds
 
 REPEATS = 7
 
@@ -53,21 +51,6 @@ def python_loop(rng: np.random.Generator, cumulative: np.ndarray, initial: int, 
             seen.add(species)
             corpus.append(species)
     return len(corpus)
-
-
-def seconds(job: Callable[[], object]) -> float:
-    """How long one run takes."""
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
-
-
-def report(claim: str, values: list[float], unit: str, limit: str) -> None:
-    """Print the median and the range of repeated measurements."""
-    middle = statistics.median(values)
-    print(
-        f"{claim}\n    {middle:,.4g} {unit} (range {min(values):,.3g} to {max(values):,.3g}; {limit})"
-    )
 
 
 def event_driven() -> None:

@@ -22,8 +22,9 @@ from fuzzwise.engines.blackbox import (
 from fuzzwise.engines.blackbox import (
     build as native_build,
 )
-from fuzzwise.engines.blackbox.program import is_injectable, is_sanitized
+from fuzzwise.engines.blackbox.program import is_injectable
 from fuzzwise.errors import BadInput
+from fuzzwise.sanitizers import is_sanitized
 
 LIMITS = Limits(seconds=1.0, memory_mib=256)
 MUTATION = Mutation(ratio=(0.001, 0.05))

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fuzzwise.assessment import assess
-from fuzzwise.cli import options, output
+from fuzzwise.cli import INTERRUPTED, options, output
 from fuzzwise.engines.libfuzzer.supervisor import SCHEDULES, SPECIES, Progress, Settings, Supervisor
 from fuzzwise.report.live import View, rows
 from fuzzwise.snapshot import Campaign
@@ -16,7 +16,6 @@ from fuzzwise.units import parse_count, parse_duration
 
 FOUND_BUGS = 10
 ABOVE_THE_RISK = 11
-INTERRUPTED = 130
 
 
 @click.command()

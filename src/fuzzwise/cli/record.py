@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fuzzwise.cli import options, output
+from fuzzwise.cli import INTERRUPTED, options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
     from fuzzwise.recording.config import RecordingPlan
     from fuzzwise.recording.recorder import Recorded
-
-INTERRUPTED = 130
 
 
 @click.command()

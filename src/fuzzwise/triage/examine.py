@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 import os
 import re
 import shutil
@@ -11,10 +10,10 @@ import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.sanitizers import is_sanitized
 from fuzzwise.triage import gdb
 from fuzzwise.triage.crash import BugIdentity, identify
 from fuzzwise.triage.frames import CrashReport, has_sanitizer_report, parse
@@ -27,7 +26,6 @@ from fuzzwise.triage.text import base_name, clean
 INPUT = "@@"
 """The word of a command that stands for the file with the input; without it, input is stdin."""
 
-_SANITIZED = re.compile(rb"__(?:hw)?asan_init|__msan_init|__tsan_init|libasan\.so|libtsan\.so")
 _FILE_BLOCKS = 1 << 17  # of 512 bytes: 64 MiB
 _ENDING = re.compile(r"\.\w{1,8}")
 _TRIES = 3
@@ -97,7 +95,7 @@ def examine(
         path.write_bytes(data)
         words = [word.replace(INPUT, str(path)) for word in command]
         stdin = None if any(INPUT in word for word in command) else path
-        sanitized = is_sanitized(command[0])
+        sanitized = is_sanitized(Path(command[0]))
         memory = None if sanitized else limits.memory_mib
         variables = {**_variables(limits, sanitized), "TMPDIR": scratch, "HOME": scratch}
         limited = ["/bin/sh", "-c", _shell(limits, memory), "sh", *words]
@@ -110,19 +108,6 @@ def examine(
         if text is None and outcome.status > 0:
             return Verdict("none")
         return _crash(text or "", abs(outcome.status) % _SHELL, depth)
-
-
-@lru_cache(maxsize=64)
-def is_sanitized(program: str) -> bool:
-    """Whether a program was built with a sanitizer that reserves terabytes of address space."""
-    try:
-        with (
-            Path(program).open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        ):
-            return _SANITIZED.search(content) is not None
-    except (OSError, ValueError):
-        return False
 
 
 def _is_file(word: str) -> bool:

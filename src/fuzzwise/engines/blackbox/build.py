@@ -6,11 +6,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from fuzzwise.engines.cache import kept
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
@@ -40,9 +40,8 @@ class Native:
 
 def native() -> Native:
     """The native parts for this machine's compiler."""
-    folder = _cache() / f"blackbox-{_fingerprint(find_compiler())}"
-    if not folder.is_dir():
-        _make(find_compiler(), folder)
+    compiler = find_compiler()
+    folder = kept(f"blackbox-{_fingerprint(compiler)}", partial(_make, compiler))
     return Native(folder / "mutator.so", folder / "preload.so", folder / "warden")
 
 
@@ -57,11 +56,6 @@ def find_compiler() -> str:
     raise BadInput("No C compiler was found. Install one with: apt-get install gcc libc6-dev")
 
 
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fuzzwise"
-
-
 @cache
 def _fingerprint(compiler: str) -> str:
     result = subprocess.run([compiler, "--version"], capture_output=True, check=False)  # noqa: S603
@@ -71,20 +65,10 @@ def _fingerprint(compiler: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _make(compiler: str, folder: Path) -> None:
-    """Build beside the final place and rename, so that there is never half a build."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        made = Path(scratch) / "made"
-        made.mkdir()
-        for name, (sources, words) in PARTS.items():
-            paths = [str(NATIVE / source) for source in sources]
-            _run([compiler, *FLAGS, *paths, "-o", str(made / name), *words])
-        try:
-            made.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was faster
-                raise
+def _make(compiler: str, made: Path, work: Path) -> None:  # noqa: ARG001
+    for name, (sources, words) in PARTS.items():
+        paths = [str(NATIVE / source) for source in sources]
+        _run([compiler, *FLAGS, *paths, "-o", str(made / name), *words])
 
 
 def _run(command: list[str]) -> None:

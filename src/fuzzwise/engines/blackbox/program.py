@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import shutil
 import stat
@@ -12,7 +11,6 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 
-SANITIZERS = (b"__asan_init", b"__msan_init", b"__tsan_init", b"__hwasan_init")
 ABORT = "abort_on_error=1:symbolize=0"
 SANITIZER_OPTIONS = {
     # gcc's runtime, a shared library, insists on being loaded before any other unless told.
@@ -37,15 +35,6 @@ def find_program(name: str) -> Path:
     if path.is_dir():
         raise BadInput(f"The program {name} is a folder; give the path of an executable file.")
     raise BadInput(f"The program {name} is not executable; run: chmod +x {name}")
-
-
-def is_sanitized(program: Path) -> bool:
-    """Whether a sanitizer is built in that reserves far more address space than is used."""
-    with program.open("rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return any(content.find(name) >= 0 for name in SANITIZERS)
 
 
 def is_injectable(program: Path) -> bool:

@@ -14,11 +14,11 @@ from fuzzwise.engines.blackbox.mutation import check_seeds
 from fuzzwise.engines.blackbox.program import (
     find_program,
     is_injectable,
-    is_sanitized,
     user_tasks,
 )
 from fuzzwise.engines.blackbox.server import Server
 from fuzzwise.errors import BadInput
+from fuzzwise.sanitizers import is_sanitized
 
 HANDSHAKE = 10.0
 """Seconds within which a server must say that it is there."""

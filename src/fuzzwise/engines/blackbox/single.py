@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from fuzzwise.engines.blackbox import wire
 from fuzzwise.engines.blackbox.model import Limits, Mutation, Outcome, Target
-from fuzzwise.engines.blackbox.program import find_program, is_sanitized, user_tasks
+from fuzzwise.engines.blackbox.program import find_program, user_tasks
 from fuzzwise.engines.blackbox.server import Server
 from fuzzwise.errors import BadInput
+from fuzzwise.sanitizers import is_sanitized
 
 SLACK = 60.0
 KEPT_HEAD, KEPT_TAIL = 1 << 16, 1 << 18

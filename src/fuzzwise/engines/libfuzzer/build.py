@@ -12,11 +12,12 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from fuzzwise.engines.cache import kept
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
@@ -78,11 +79,8 @@ def _toolchain(cc: Path) -> Toolchain:
 
 def engine(toolchain: Toolchain) -> Path:
     """The engine library for that clang, made on first use and kept in the user's cache."""
-    folder = _cache() / f"engine-{_fingerprint(toolchain)}"
-    library = folder / "libfuzzwise.a"
-    if not library.exists():
-        _make(toolchain, folder)
-    return library
+    name = f"engine-{_fingerprint(toolchain)}"
+    return kept(name, partial(_make, toolchain)) / "libfuzzwise.a"
 
 
 def stubs(toolchain: Toolchain) -> Path:
@@ -142,11 +140,6 @@ def build_words(toolchain: Toolchain, words: Sequence[str]) -> list[str]:
     return compile_words(toolchain, [*extra, "-fsanitize=fuzzer", *words], cxx=cxx)
 
 
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fuzzwise"
-
-
 def _fingerprint(toolchain: Toolchain) -> str:
     digest = hashlib.sha256(f"{toolchain.cc} {toolchain.version}".encode())
     digest.update(str(toolchain.runtime.stat().st_mtime_ns).encode())
@@ -155,33 +148,22 @@ def _fingerprint(toolchain: Toolchain) -> str:
     return digest.hexdigest()[:16]
 
 
-def _make(toolchain: Toolchain, folder: Path) -> None:
-    """Build beside the final place and rename, so that there is never half a library."""
+def _make(toolchain: Toolchain, made: Path, work: Path) -> None:
     objcopy, archiver = _tool("objcopy"), _tool("ar")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        work = Path(scratch)
-        objects = work / "objects"
-        objects.mkdir()
-        _run([archiver, "x", str(toolchain.runtime)], objects)
-        renames = [f"--redefine-sym={old}={new}" for old, new in RENAMED.items()]
-        for member in objects.iterdir():
-            _run([objcopy, *renames, member.name], objects)
-        for source in (*SOURCES, STUBS):
-            target = f"fuzzwise_{Path(source).stem}.o"
-            _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
-                  str(NATIVE / source), "-o", target], objects)  # fmt: skip
-        made = work / "made"
-        made.mkdir()
-        (objects / "fuzzwise_stubs.o").rename(work / "stubs.o")
-        members = sorted(path.name for path in objects.glob("*.o"))
-        _run([archiver, "rcs", str(made / "libfuzzwise.a"), *members], objects)
-        _run([archiver, "rcs", str(made / "libfuzzwise_stubs.a"), "stubs.o"], work)
-        try:
-            made.rename(folder)
-        except OSError:
-            if not (folder / "libfuzzwise.a").exists():
-                raise
+    objects = work / "objects"
+    objects.mkdir()
+    _run([archiver, "x", str(toolchain.runtime)], objects)
+    renames = [f"--redefine-sym={old}={new}" for old, new in RENAMED.items()]
+    for member in objects.iterdir():
+        _run([objcopy, *renames, member.name], objects)
+    for source in (*SOURCES, STUBS):
+        target = f"fuzzwise_{Path(source).stem}.o"
+        _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
+              str(NATIVE / source), "-o", target], objects)  # fmt: skip
+    (objects / "fuzzwise_stubs.o").rename(work / "stubs.o")
+    members = sorted(path.name for path in objects.glob("*.o"))
+    _run([archiver, "rcs", str(made / "libfuzzwise.a"), *members], objects)
+    _run([archiver, "rcs", str(made / "libfuzzwise_stubs.a"), "stubs.o"], work)
 
 
 def _tool(name: str) -> str:
