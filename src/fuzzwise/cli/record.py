@@ -64,6 +64,7 @@ def command(
     from fuzzwise.recording.config import read_plan
     from fuzzwise.recording.log import load_pyarrow
     from fuzzwise.recording.recorder import broken, record
+    from fuzzwise.report.recording_view import RecordingView
 
     load_pyarrow()
     plan = read_plan(plan_file)
@@ -76,7 +77,7 @@ def command(
         click.echo(f"All {len(plan.targets)} configurations can be fuzzed.", err=True)
         return
     stop = threading.Event()
-    with _stopping(stop), _View(plan) as view:
+    with _stopping(stop), RecordingView(plan) as view:
         results = record(plan, out, view.update, stop)
     if as_json:
         output.print_json(_as_json(out, results))
@@ -111,58 +112,6 @@ def _stopping(stop: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-class _View:
-    """Progress on the terminal: a bar for each configuration at work; in a pipe, a line each."""
-
-    def __init__(self, plan: RecordingPlan) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._console = Console(stderr=True)
-        self._plan = plan
-        self._bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[said]}", markup=False),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._tasks: dict[str, object] = {}
-        self._finished: set[str] = set()
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> _View:
-        self._bars.start()
-        total = self._plan.seconds * len(self._plan.targets)
-        self._all = self._bars.add_task("all", total=total, said="")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def update(self, done: Recorded) -> None:
-        """Show how far a configuration is."""
-        with self._lock:
-            if done.name not in self._tasks:
-                task = self._bars.add_task(done.name, total=self._plan.seconds, said="")
-                self._tasks[done.name] = task
-            task = self._tasks[done.name]  # type: ignore[assignment]
-            said = f"{done.runs:,} runs, {done.crashes:,} crashes"
-            self._bars.update(task, completed=done.seconds, said=said, visible=not done.finished)
-            finished = sum(t.finished for t in self._bars.tasks if t.id != self._all)
-            self._bars.update(
-                self._all,
-                completed=sum(t.completed for t in self._bars.tasks if t.id != self._all),
-                said=f"{finished} of {len(self._plan.targets)} configurations",
-            )
-            if done.finished and done.name not in self._finished:
-                self._finished.add(done.name)
-                if not self._console.is_terminal:
-                    click.echo(f"{done.name}: {said} in {done.seconds:.0f} s", err=True)
 
 
 def _as_json(out: Path, results: list[Recorded]) -> dict[str, object]:
