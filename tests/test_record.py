@@ -128,6 +128,23 @@ def test_interrupted_and_killed_recordings_go_on_where_they_ended(recorded, prog
         assert events_of(out / path.name, runs) == events_of(path, runs)
 
 
+def test_asking_for_less_time_than_was_recorded_ends_the_log(programs, tmp_path):
+    out = tmp_path / "out"
+    plan = plan_file(tmp_path, programs, seconds="60s")
+    words = [sys.executable, "-m", "fuzzwise", "record", str(plan), "--out", str(out)]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    begun = sorted(out.glob("*.fuzzlog"))
+    assert all("was not finished" in read_log(path).warnings[0] for path in begun)
+    before = [len(read_log(path).events) for path in begun]
+    assert fuzzwise("record", plan, "--out", out, "--time", "100ms").returncode == 0
+    assert [read_log(path).warnings for path in begun] == [()] * len(begun)
+    assert [len(read_log(path).events) for path in begun] == before
+    assert len(begun) >= 2
+
+
 def nothing_runs(program: Path) -> bool:
     """Whether, after a moment that whoever cleans up may take, no process of it is left."""
     deadline = time.monotonic() + 10

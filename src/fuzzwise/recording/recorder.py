@@ -23,7 +23,16 @@ from fuzzwise.engines.blackbox import MUTATOR_VERSION, Runner, Target, check
 from fuzzwise.errors import BadInput
 from fuzzwise.recording import log as logs
 from fuzzwise.recording.config import RecordingPlan
-from fuzzwise.recording.log import SUFFIX, Configuration, Event, Events, Header, LogWriter, read_log
+from fuzzwise.recording.log import (
+    SUFFIX,
+    Configuration,
+    Event,
+    Events,
+    Header,
+    LogWriter,
+    read_log,
+    write_log,
+)
 
 SLICE = 1.0
 """Seconds after which an interruption is noticed at the latest."""
@@ -104,8 +113,10 @@ class _Recorder:
     def record(self) -> Recorded:
         """Fuzz until the time is spent or a stop is asked for."""
         plan = self._plan
-        kept, mode = self._kept()
+        kept, mode, ended = self._kept()
         self._count(kept, mode)
+        if self._finished and not ended:  # it was to go on for longer than is asked for now
+            write_log(self._path, self._header(mode), kept)
         if self._finished or self._stop.is_set():
             return self._report()
         with Runner(self._target, plan.random_seed, plan.mutation, plan.limits) as runner:
@@ -147,10 +158,10 @@ class _Recorder:
             for event in runner.run(self._done.runs + 1, None, min(SLICE, left))
         ]
 
-    def _kept(self) -> tuple[Events, str]:
-        """What an earlier recording of the same configuration has left, up to its last mark."""
+    def _kept(self) -> tuple[Events, str, bool]:
+        """What an earlier recording has left, up to its last mark; its mode; whether it ended."""
         if not self._path.exists():
-            return Events.of(()), ""
+            return Events.of(()), "", False
         log = read_log(self._path)
         earlier = log.header.configurations
         expected = self._header("").configurations
@@ -161,7 +172,7 @@ class _Recorder:
             )
         marks = (log.events.kind == logs.MARK).nonzero()[0]
         kept = log.events.rows(slice(0, int(marks[-1]) + 1 if len(marks) else 0))
-        return kept, earlier[0].mode
+        return kept, earlier[0].mode, not log.warnings
 
     def _count(self, events: Events, mode: str) -> None:
         if not len(events):
