@@ -405,9 +405,10 @@ def test_a_hundred_kills_lose_nothing_and_count_nothing_twice(recounted, tmp_pat
     check_against_log(out, log, kills)
     crashes = list((out / "crashes").iterdir())
     assert not [path for path in crashes if path.name.startswith("crash-")]  # all are in a bug
-    book = json.loads((out / "crashes" / "bugs.json").read_text())
-    for bug in book:
-        for name in bug["inputs"]:
+    records = list((out / "crashes").glob("*/bug.json"))
+    assert records
+    for record in records:
+        for name in json.loads(record.read_text())["inputs"]:
             assert (out / "crashes" / name).exists()
 
 

@@ -60,8 +60,8 @@ def test_the_crashes_of_all_instances_of_afl(tmp_path: Path) -> None:
 def test_the_crashes_of_a_campaign_name_their_target(tmp_path: Path) -> None:
     out = make(
         tmp_path / "campaign",
-        *("crashes/bugs.json", "crashes/0123/crash-1", "crashes/0123/report.txt", "corpus/x"),
-        *("crashes/4567/oom-1", "state/0", "target"),
+        *("crashes/0123/bug.json", "crashes/0123/crash-1", "crashes/0123/report.txt", "corpus/x"),
+        *("crashes/4567/bug.json", "crashes/4567/oom-1", "state/0", "target"),
     )
     (out / "campaign.json").write_text(json.dumps({"target": str(out / "target")}))
     assert found(out) == ["crashes/0123/crash-1", "crashes/4567/oom-1"]

@@ -107,7 +107,7 @@ def examine(
         assert outcome.status is not None
         if text is None and outcome.status > 0:
             return Verdict("none")
-        return _crash(text or "", abs(outcome.status) % _SHELL, depth)
+        return from_report(text or "", abs(outcome.status) % _SHELL, depth)
 
 
 def _is_file(word: str) -> bool:
@@ -137,7 +137,7 @@ def _from_output(outcome: Outcome, depth: int) -> Verdict | None:
     if status is None or status == -signal.SIGXCPU:
         return Verdict("timeout")
     if has_sanitizer_report(outcome.text):
-        seen = _crash(outcome.text, None, depth)
+        seen = from_report(outcome.text, None, depth)
         assert seen.bug is not None
         return Verdict("timeout") if seen.bug.kind == "timeout" else seen
     number = -status if status < 0 else status - _SHELL
@@ -172,7 +172,8 @@ def _from_gdb(
     return None
 
 
-def _crash(text: str, number: int | None, depth: int) -> Verdict:
+def from_report(text: str, number: int | None = None, depth: int = 5) -> Verdict:
+    """The bug that a crash report shows; ``number`` is the signal, where there was one."""
     report = parse(text)
     bug = identify(text, number, depth, function_start)
     file, line = _place(report)

@@ -12,7 +12,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.triage.examine import INPUT, Limits
 
 _LIBFUZZER = ("crash-", "oom-", "timeout-", "leak-", "slow-unit-")
-_OF_FUZZWISE = frozenset({"bugs.json", "report.txt"})
+_OF_FUZZWISE = frozenset({"bug.json", "report.txt"})
 _RECORDING = ".fuzzlog"
 
 
@@ -127,7 +127,7 @@ def _files(home: Path) -> list[Path]:
     deeper = [
         path
         for bug in _folders(home)
-        if (home / "bugs.json").is_file()
+        if (bug / "bug.json").is_file()
         for path in bug.iterdir()
         if path.is_file() and _is_input(path)
     ]

@@ -9,16 +9,17 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fuzzwise.engines.libfuzzer.bugs import Bug, BugBook
 from fuzzwise.engines.libfuzzer.process import Ending, FuzzingProcess
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
 from fuzzwise.stopping import AcceptedRisk, Decision
+from fuzzwise.triage.bug_book import Bug, BugBook
+from fuzzwise.triage.examine import Verdict, from_report
 from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
 SCHEDULES = {"uniform": 0, "later": 1, "fresh": 2, "observe": 3}
@@ -169,7 +170,7 @@ class Supervisor:
             )
             self._skipped.add(_name(artifact))
             n = int(State(self._folders["state"]).head.inputs) if self._state_exists() else 0
-            self.book.add(output, kind, [artifact], n, self._seconds)
+            self.book.add(_verdict(output, kind), [artifact], n, self._seconds)
 
     def _artifacts(self) -> list[Path]:
         kinds = ("crash", "timeout", "oom", "leak")
@@ -304,7 +305,7 @@ class Supervisor:
                 raise BadInput(self._explain(ending))
             kind = "crash" if ending.kind == "exit" else ending.kind
             self._skipped.update(_name(path) for path in artifacts)
-            self.book.add(ending.output, kind, artifacts, n, self._seconds)
+            self.book.add(_verdict(ending.output, kind), artifacts, n, self._seconds)
         elif ending.kind == "state":
             raise BadInput(_own_words(ending.output) or self._explain(ending))
         if self._short_lives >= HOPELESS:
@@ -483,6 +484,15 @@ def _sanitizer_environment() -> dict[str, str]:
 
 def _name(path: Path) -> str:
     return hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
+
+
+def _verdict(output: str, kind: str) -> Verdict:
+    """The bug that a report shows; that an input was slow or large is not in every report."""
+    seen = from_report(output)
+    if kind == "crash":
+        return seen
+    assert seen.bug is not None
+    return replace(seen, bug=replace(seen.bug, kind=kind, severity="resource"))
 
 
 def _own_words(output: str) -> str:

@@ -1,0 +1,1 @@
+"""Many targets under one budget: where to fuzz next, and when to stop."""
