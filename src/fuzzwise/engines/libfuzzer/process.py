@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 import signal
 import subprocess
 import threading
@@ -49,10 +50,6 @@ class FuzzingProcess:
         """The process id, which is also that of its group."""
         return self._process.pid
 
-    def runs(self) -> bool:
-        """Whether it is still there."""
-        return self._process.poll() is None
-
     def ending(self) -> Ending | None:
         """How it ended; None while it runs."""
         status = self._process.poll()
@@ -86,6 +83,22 @@ class FuzzingProcess:
             self._tail += chunk
             if len(self._tail) > 2 * TAIL:
                 del self._tail[:-TAIL]
+
+
+def wait_for_any(processes: Sequence[FuzzingProcess], seconds: float) -> None:
+    """Sleep for so long, or until one of the processes ends."""
+    waiting = select.poll()
+    handles: list[int] = []
+    try:
+        for process in processes:
+            handles.append(os.pidfd_open(process.pid))
+            waiting.register(handles[-1], select.POLLIN)
+        waiting.poll(seconds * 1000)
+    except ProcessLookupError:
+        return  # it has ended, and was waited for
+    finally:
+        for handle in handles:
+            os.close(handle)
 
 
 def _limits() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.errors import BadInput
+from fuzzwise.engines.libfuzzer.folder import DamagedState
 from fuzzwise.model import Ints, Observation
 
 MAGIC = 0x31657369777A7566
@@ -91,13 +91,32 @@ class State:
         try:
             with (folder / "head").open("r+b") as file:
                 self._map = mmap.mmap(file.fileno(), 0)
+            self.head = Head.from_buffer(self._map)
         except (OSError, ValueError) as error:
-            raise BadInput(
+            raise DamagedState(
                 f"{folder}: the state of the campaign cannot be read ({error})."
             ) from error
-        self.head = Head.from_buffer(self._map)
         if self.head.magic and (self.head.magic != MAGIC or self.head.version != VERSION):
-            raise BadInput(f"{folder}: this state was written by another version of fuzzwise.")
+            raise DamagedState(f"{folder}: this state was written by another version of fuzzwise.")
+
+    def check(self) -> None:
+        """Refuse a state of which a part is missing; only while no fuzzing process runs."""
+        head = self.head
+        needed = {
+            "features": int(head.features),
+            "holder-of": 4 * int(head.features),
+            "seeds": SEED.itemsize * int(head.seeds),
+            "data": int(head.data_used),
+            "discoveries": DISCOVERY.itemsize * int(head.discoveries),
+            "holders": 8 * int(head.holders),
+        }
+        for name, least in needed.items() if self.ready else ():
+            path = self.folder / name
+            size = path.stat().st_size if path.exists() else 0
+            if size < least:
+                raise DamagedState(
+                    f"{path}: has {size:,} bytes, but there were {least:,}; it was cut off."
+                )
 
     @property
     def ready(self) -> bool:

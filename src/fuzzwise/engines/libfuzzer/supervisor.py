@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
+import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from fuzzwise.engines.libfuzzer.process import Ending, FuzzingProcess
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.process import Ending, FuzzingProcess, wait_for_any
+from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
@@ -24,7 +24,10 @@ from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
 SCHEDULES = {"uniform": 0, "later": 1, "fresh": 2, "observe": 3}
 SPECIES = {"feature": 0, "edge": 1, "path": 2}
-TICK = 0.1
+STOP_WAIT = 1.0
+"""Seconds that processes have to end after their present input, before they are killed."""
+
+NO_ROOM = ("no room", "No space left")
 SUSPICIOUS = 10_000
 """Inputs without any discovery after which something is wrong."""
 
@@ -34,7 +37,11 @@ HOPELESS = 20
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for."""
+    """What the user asked for.
+
+    ``most_jobs``: processes that may ever share the campaign, where that is more than ``jobs``
+    now. ``tick``: seconds between two looks at the counts.
+    """
 
     target: Path
     corpus: tuple[Path, ...] = ()
@@ -46,10 +53,16 @@ class Settings:
     measure: bool = False
     per_seed: bool = False
     jobs: int = 1
+    most_jobs: int | None = None
+    tick: float = 0.1
     schedule: str = "fresh"
     species: str = "feature"
     seed: int = 1
     options: tuple[str, ...] = ()
+
+
+class NothingYet(BadInput):
+    """The campaign was interrupted before its first input."""
 
 
 @dataclass
@@ -72,16 +85,13 @@ class Supervisor:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._check_target()
-        out = settings.out
-        self._folders = {name: out / name for name in ("state", "corpus", "crashes", "scratch")}
-        try:
-            for folder in self._folders.values():
-                folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{out}: cannot be used for the campaign ({error.strerror}).") from error
-        self._record = self._load_record()
-        self.book = BugBook(self._folders["crashes"])
+        self.folder = CampaignFolder(settings.out)
+        self.folder.make()
+        self._record = self.folder.agreed(settings.target, self._kind())
+        self.book = BugBook(self.folder.crashes)
+        self._seeds = SeedFiles(self.folder, settings.corpus)
         self._seconds = float(self._record.get("seconds", 0.0))
+        self._core_seconds = float(self._record.get("core_seconds", self._seconds))
         self._exported = 0
         self._interrupted = False
         self._processes: list[FuzzingProcess | None] = [None] * settings.jobs
@@ -92,6 +102,31 @@ class Supervisor:
         self._latest: Decision | None = None
         self._state: State | None = None
         self._n_at_start = 0
+
+    def _kind(self) -> dict[str, object]:
+        """What must not change when the campaign goes on."""
+        settings = self.settings
+        return {
+            "measure": settings.measure,
+            "per_seed": settings.per_seed,
+            "species": settings.species,
+            "jobs_share": (settings.most_jobs or settings.jobs) > 1,
+        }
+
+    @property
+    def generation(self) -> str:
+        """The name of these counts."""
+        return str(self._record["generation"])
+
+    @property
+    def seconds(self) -> float:
+        """Seconds by the clock that the campaign has had."""
+        return self._seconds
+
+    @property
+    def core_seconds(self) -> float:
+        """Seconds on cores that the campaign has had."""
+        return self._core_seconds
 
     @property
     def resumed(self) -> bool:
@@ -104,8 +139,9 @@ class Supervisor:
 
     def run(self, watch: Callable[[Progress], None]) -> Progress:
         """Fuzz until a rule says stop."""
-        with self._only_one():
+        with self.folder.only_one():
             try:
+                self._save()
                 self._adopt_orphans()
                 return self._go_on(watch)
             except OSError as error:
@@ -125,12 +161,15 @@ class Supervisor:
             self._nap()
             now = time.monotonic()
             self._seconds += now - clock
+            self._core_seconds += (now - clock) * self.settings.jobs
             clock = now
             if self._state is None or not self._state.ready:
                 self._give_up_early()
                 if self._interrupted:
-                    raise BadInput("Interrupted before the target ran its first input.")
+                    raise NothingYet("Interrupted before the target ran its first input.")
                 continue
+            if self._state.head.inputs > self._n_at_start:
+                self._seeds.executed()
             progress = self._progress()
             progress.stopped = self._decide(progress)
             self._save()
@@ -141,44 +180,28 @@ class Supervisor:
                 final.stopped, final.decision = progress.stopped, progress.decision
                 return final
 
-    @contextlib.contextmanager
-    def _only_one(self) -> Iterator[None]:
-        """One supervisor a folder; the lock goes with the process, however it ends."""
-        with (self.settings.out / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise BadInput(
-                    f"{self.settings.out}: another fuzzwise is running this campaign. Wait for it, "
-                    "or use another --out folder."
-                ) from error
-            yield
-
     def _adopt_orphans(self) -> None:
         """Crashing inputs that were written, but not recorded, before the supervisor was killed."""
-        for artifact in self._artifacts():
+        for artifact in self.folder.artifacts():
+            if self._interrupted:
+                return
             command = [str(self.settings.target.resolve()), str(artifact.resolve())]
-            process = FuzzingProcess(command, _sanitizer_environment(), self._folders["scratch"])
+            process = FuzzingProcess(command, _sanitizer_environment(), self.folder.scratch)
             deadline = time.monotonic() + 30
             while (ending := process.ending()) is None and time.monotonic() < deadline:
-                time.sleep(0.01)
+                if self._interrupted:
+                    process.kill()
+                    return
+                wait_for_any([process], 0.1)
             if ending is None:
                 process.kill()
             output = ending.output if ending else "libFuzzer: timeout"
             kind = (
                 ending.kind if ending and ending.kind in ("timeout", "out-of-memory") else "crash"
             )
-            self._skipped.add(_name(artifact))
-            n = int(State(self._folders["state"]).head.inputs) if self._state_exists() else 0
+            self._skip([artifact])
+            n = int(State(self.folder.state).head.inputs) if self.folder.state_exists() else 0
             self.book.add(_verdict(output, kind), [artifact], n, self._seconds)
-
-    def _artifacts(self) -> list[Path]:
-        kinds = ("crash", "timeout", "oom", "leak")
-        return [
-            path
-            for path in self._folders["crashes"].iterdir()
-            if path.is_file() and path.name.split("-")[0] in kinds
-        ]
 
     # ── processes ─────────────────────────────────────────────────────────────────────────────
 
@@ -197,11 +220,7 @@ class Supervisor:
 
     def _nap(self) -> None:
         """A tick, cut short when a process ends: a target that crashes often is soon back."""
-        deadline = time.monotonic() + TICK
-        while time.monotonic() < deadline:
-            if any(process and not process.runs() for process in self._processes):
-                return
-            time.sleep(TICK / 10)
+        wait_for_any([process for process in self._processes if process], self.settings.tick)
 
     def _done(self) -> bool:
         state, limit = self._state, self.settings.inputs
@@ -212,16 +231,16 @@ class Supervisor:
     def _start(self, job: int) -> FuzzingProcess:
         settings = self.settings
         first = all(process is None for process in self._processes)
-        if first and self._state_exists():
-            State(self._folders["state"]).resume()
+        if first and self.folder.state_exists():
+            State(self.folder.state).resume()
         self._starts += 1
         name = json.dumps(settings.target.name)
         environment = {
             **_sanitizer_environment(),
-            "FUZZWISE_STATE": str(self._folders["state"].resolve()),
+            "FUZZWISE_STATE": str(self.folder.state.resolve()),
             "FUZZWISE_PARENT": str(os.getpid()),
             "FUZZWISE_JOB": str(job),
-            "FUZZWISE_JOBS": str(settings.jobs),
+            "FUZZWISE_JOBS": str(settings.most_jobs or settings.jobs),
             "FUZZWISE_FIRST": str(int(first)),
             "FUZZWISE_MEASURE": str(int(settings.measure)),
             "FUZZWISE_PER_SEED": str(int(settings.per_seed)),
@@ -235,7 +254,7 @@ class Supervisor:
         command = [
             str(settings.target.resolve()),
             f"-seed={settings.seed + 1009 * self._starts + 7 * job}",
-            f"-artifact_prefix={self._folders['crashes'].resolve()}/",
+            f"-artifact_prefix={self.folder.crashes.resolve()}/",
             "-print_final_stats=0",
             "-detect_leaks=0",
             "-timeout=10",
@@ -246,8 +265,10 @@ class Supervisor:
         if settings.schedule != "observe":
             command.append("-reduce_inputs=0")
         try:
-            process = FuzzingProcess(command, environment, self._folders["scratch"])
+            process = FuzzingProcess(command, environment, self.folder.scratch)
         except OSError as error:
+            if not self.folder.scratch.is_dir():
+                raise  # about the campaign's folder, not about the target
             raise BadInput(f"{settings.target}: cannot be started ({error.strerror}).") from error
         self._n_at_start = int(self._state.head.inputs) if self._state else 0
         self._wait_for_state(process)
@@ -257,8 +278,8 @@ class Supervisor:
         """Until the process has opened the state, so that jobs come one after the other."""
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
-            if self._state is None and self._state_exists():
-                self._state = State(self._folders["state"])
+            if self._state is None and self.folder.state_exists():
+                self._state = State(self.folder.state)
             state = self._state
             if state and state.ready and any(s.pid == process.pid for s in state.head.slots):
                 return
@@ -266,32 +287,10 @@ class Supervisor:
                 return
             time.sleep(0.005)
 
-    def _state_exists(self) -> bool:
-        head = self._folders["state"] / "head"
-        return head.exists() and head.stat().st_size > 0
-
     def _seed_option(self) -> list[str]:
-        """The corpus so far, or the user's: as a list of files, so that libFuzzer writes none."""
-        folders = [*self.settings.corpus, self._folders["corpus"]]
-        files = []
-        for folder in folders:
-            paths = [folder] if folder.is_file() else sorted(folder.rglob("*"))
-            files += [path for path in paths if path.is_file() and _name(path) not in self._skipped]
-        if not files:
-            return []
-        listing = self._folders["state"] / "seed-files"
-        listing.write_text(",".join(str(self._without_comma(path.resolve())) for path in files))
-        return [f"-seed_inputs=@{listing.resolve()}"]
-
-    def _without_comma(self, path: Path) -> Path:
-        """The file under a name that fits into libFuzzer's list; AFL++'s names have commas."""
-        if "," not in str(path):
-            return path
-        link = self._folders["state"] / "seed-links" / _name(path)
-        link.parent.mkdir(exist_ok=True)
-        if not link.is_symlink():
-            link.symlink_to(path)
-        return link.absolute()
+        rng = random.Random(self.settings.seed + self._starts)  # noqa: S311
+        everything = self.settings.schedule == "observe"
+        return self._seeds.option(self._skipped, rng, everything=everything)
 
     def _ended(self, ending: Ending) -> None:
         """A process ended: a crash is kept and counted, anything else must be explained."""
@@ -300,20 +299,27 @@ class Supervisor:
         self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
             n = int(self._state.head.inputs) if self._state else 0
-            artifacts = self._artifacts()
+            artifacts = self.folder.artifacts()
             if not artifacts and ending.kind == "exit":
                 raise BadInput(self._explain(ending))
             kind = "crash" if ending.kind == "exit" else ending.kind
-            self._skipped.update(_name(path) for path in artifacts)
+            self._skip(artifacts)
             self.book.add(_verdict(ending.output, kind), artifacts, n, self._seconds)
         elif ending.kind == "state":
-            raise BadInput(_own_words(ending.output) or self._explain(ending))
+            words = _own_words(ending.output)
+            damaged = words and not any(sign in words for sign in NO_ROOM)
+            raise (DamagedState if damaged else BadInput)(words or self._explain(ending))
         if self._short_lives >= HOPELESS:
             raise BadInput(
                 f"{self.settings.target} ends ({ending.kind}) on nearly every input: {HOPELESS} "
                 f"processes in a row died within {HOPELESS} inputs each. The crashes are in "
-                f"{self._folders['crashes']}. Fix the first one, then run again."
+                f"{self.folder.crashes}. Fix the first one, then run again."
             )
+
+    def _skip(self, artifacts: list[Path]) -> None:
+        """Start no process from an input that ends it."""
+        names = {name_of(path) for path in artifacts}
+        self._skipped |= names & self._seeds.names()
 
     def _explain(self, ending: Ending) -> str:
         last = " ".join(ending.output.split())[-400:]
@@ -384,12 +390,12 @@ class Supervisor:
         """Let the processes end after their present input, then by force."""
         if self._state:
             self._state.stop()
-        deadline = time.monotonic() + 3
+        deadline = time.monotonic() + STOP_WAIT
         for job, process in enumerate(self._processes):
             if process is None:
                 continue
             while process.ending() is None and time.monotonic() < deadline:
-                time.sleep(0.01)
+                wait_for_any([process], 0.1)
             ending = process.ending()
             if ending is None:
                 process.kill()
@@ -399,27 +405,22 @@ class Supervisor:
 
     def _save(self) -> None:
         self._export_corpus()
-        record = {
-            "target": str(self.settings.target),
-            "fingerprint": self._record["fingerprint"],
-            "settings": self._record["settings"],
-            "seconds": self._seconds,
-            "looked": self._since,
-            "skipped": sorted(self._skipped),
-        }
-        path = self.settings.out / "campaign.json"
-        partial = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            partial.write_text(json.dumps(record, indent=1))
-            partial.replace(path)
-        except OSError as error:
-            raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error
+        self.folder.write(
+            {
+                **self._record,
+                "target": str(self.settings.target),
+                "seconds": self._seconds,
+                "core_seconds": self._core_seconds,
+                "looked": self._since,
+                "skipped": sorted(self._skipped),
+            }
+        )
 
     def _export_corpus(self) -> None:
         """New seeds as plain files that any fuzzer can use."""
         if self._state is None or not self._state.ready:
             return
-        folder = self._folders["corpus"]
+        folder = self.folder.corpus
         try:
             for data in self._state.seed_bytes(self._exported):
                 path = folder / hashlib.sha1(data).hexdigest()  # noqa: S324
@@ -429,37 +430,8 @@ class Supervisor:
         except OSError as error:
             raise BadInput(
                 f"{folder}: the corpus cannot be written ({error.strerror}). The counts are in "
-                f"{self._folders['state']}; run the same command again to go on."
+                f"{self.folder.state}; run the same command again to go on."
             ) from error
-
-    def _load_record(self) -> dict[str, Any]:
-        """What is known of the folder; a campaign of another build or kind is not continued."""
-        settings = self.settings
-        fingerprint = hashlib.sha256(settings.target.read_bytes()).hexdigest()
-        kind = {
-            "measure": settings.measure,
-            "per_seed": settings.per_seed,
-            "species": settings.species,
-            "jobs_share": settings.jobs > 1,
-        }
-        path = settings.out / "campaign.json"
-        if not path.exists():
-            return {"fingerprint": fingerprint, "settings": kind}
-        try:
-            record: dict[str, Any] = json.loads(path.read_text())
-        except ValueError as error:
-            raise BadInput(f"{path}: is damaged ({error}). Use another --out folder.") from error
-        if record.get("fingerprint") != fingerprint:
-            raise BadInput(
-                f"{settings.out} holds a campaign of another build of the target. Counts of two "
-                "builds do not add up; use another --out folder, with its corpus/ as CORPUS."
-            )
-        if record.get("settings") != kind:
-            raise BadInput(
-                f"{settings.out} holds a campaign with other settings ({record.get('settings')}). "
-                "Use the same, or another --out folder."
-            )
-        return record
 
     def _check_target(self) -> None:
         target = self.settings.target
@@ -480,10 +452,6 @@ def _sanitizer_environment() -> dict[str, str]:
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
         variables[name] += ":exitcode=77"
     return variables
-
-
-def _name(path: Path) -> str:
-    return hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
 
 
 def _verdict(output: str, kind: str) -> Verdict:

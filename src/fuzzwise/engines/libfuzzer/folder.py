@@ -1,0 +1,151 @@
+"""The folder of a campaign on one target: the only place that knows what is where in it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fuzzwise.errors import BadInput
+
+ARTIFACTS = ("crash", "timeout", "oom", "leak")
+"""How the names of the inputs begin that libFuzzer writes when it ends."""
+
+
+class AnotherBuild(BadInput):
+    """The counts are those of another build of the target, or were made in another way."""
+
+
+class DamagedState(BadInput):
+    """What is on disk cannot be what was written."""
+
+
+class CampaignFolder:
+    """Paths, the record of what the campaign is, and the lock."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.state = out / "state"
+        self.corpus = out / "corpus"
+        self.crashes = out / "crashes"
+        self.scratch = out / "scratch"
+        self._record = out / "campaign.json"
+        self._written = b""
+
+    def make(self) -> None:
+        """Make the folders."""
+        try:
+            for folder in (self.state, self.corpus, self.crashes, self.scratch):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"{self.out}: cannot be used for the campaign ({error.strerror})."
+            ) from error
+
+    @contextlib.contextmanager
+    def only_one(self) -> Iterator[None]:
+        """One supervisor a folder; the lock goes with the process, however it ends."""
+        with (self.out / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise BadInput(
+                    f"{self.out}: another fuzzwise is running this campaign. Wait for it, "
+                    "or use another --out folder."
+                ) from error
+            yield
+
+    def state_exists(self) -> bool:
+        """Whether a fuzzing process has begun to count."""
+        head = self.state / "head"
+        return head.exists() and head.stat().st_size > 0
+
+    def artifacts(self) -> list[Path]:
+        """Crashing inputs that are in no bug's folder yet."""
+        return [
+            path
+            for path in self.crashes.iterdir()
+            if path.is_file() and path.name.split("-")[0] in ARTIFACTS
+        ]
+
+    def record(self) -> dict[str, Any] | None:
+        """What the folder says that it holds; None where it holds no campaign."""
+        try:
+            record: dict[str, Any] = json.loads(self._record.read_bytes())
+            if not isinstance(record, dict):
+                raise ValueError("not a table")
+            return record
+        except FileNotFoundError:
+            if self.state_exists():
+                raise DamagedState(
+                    f"{self._record}: is missing. Use another --out folder."
+                ) from None
+            return None
+        except (OSError, ValueError) as error:
+            raise DamagedState(
+                f"{self._record}: is damaged ({error}). Use another --out folder."
+            ) from error
+
+    def agreed(self, target: Path, kind: dict[str, Any]) -> dict[str, Any]:
+        """The record, if it is of this build and kind; a new one for a new folder."""
+        build = fingerprint(target)
+        record = self.record()
+        if record is None:
+            return {"fingerprint": build, "settings": kind, "generation": os.urandom(8).hex()}
+        if record.get("fingerprint") != build:
+            raise AnotherBuild(
+                f"{self.out} holds a campaign of another build of the target. Counts of two "
+                "builds do not add up; use another --out folder, with its corpus/ as CORPUS."
+            )
+        if record.get("settings") != kind:
+            raise AnotherBuild(
+                f"{self.out} holds a campaign with other settings ({record.get('settings')}). "
+                "Use the same, or another --out folder."
+            )
+        return record
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write the record, whole or not at all."""
+        text = json.dumps(record, indent=1).encode()
+        if text == self._written:
+            return
+        partial = self._record.with_suffix(f".{os.getpid()}.part")
+        try:
+            partial.write_bytes(text)
+            partial.replace(self._record)
+        except OSError as error:
+            raise BadInput(f"{self._record}: cannot be written ({error.strerror}).") from error
+        self._written = text
+
+    def begin_again(self) -> None:
+        """Put the counts aside; the corpus and the bugs stay, and are where the next ones begin."""
+        number = 1
+        while (aside := self.out / f"old-{number}").exists():
+            number += 1
+        aside.mkdir()
+        for path in (self.state, self._record):
+            if path.exists():
+                shutil.move(path, aside / path.name)
+        self._written = b""
+
+
+def fingerprint(target: Path) -> str:
+    """What tells two builds apart."""
+    try:
+        info = target.stat()
+        return _hash_of_file(target, info.st_size, info.st_mtime_ns, info.st_ino)
+    except OSError as error:
+        raise BadInput(f"{target}: cannot be read ({error.strerror}).") from error
+
+
+@lru_cache(maxsize=4096)
+def _hash_of_file(path: Path, size: int, modified: int, inode: int) -> str:  # noqa: ARG001
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,102 @@
+"""Which files a fuzzing process starts from."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+
+MOST_KNOWN = 64
+"""Known seeds given to a process that goes on with a campaign; all others are in the state."""
+
+
+class SeedFiles:
+    """The user's files, and the corpus that the campaign has made.
+
+    A file is executed once in a campaign: its species are then in the state, and so are the bytes
+    of those that were kept. libFuzzer itself needs some of the known ones: its mutations take
+    parts of them, and the largest tells it how long an input may be.
+    """
+
+    def __init__(self, folder: CampaignFolder, corpus: Iterable[Path]) -> None:
+        self._folder = folder
+        self._corpus = tuple(corpus)
+        self._given = folder.state / "given"
+        self._pending: list[str] = []
+
+    def option(self, skipped: set[str], rng: random.Random, *, everything: bool) -> list[str]:
+        """The option that names the files; as a list of them, so that libFuzzer writes none.
+
+        ``everything`` is for schedules of libFuzzer's own, which choose among these files only.
+        """
+        given = self._names_given()
+        own = _files([self._folder.corpus])
+        theirs = _files(self._corpus)
+        known = [*own, *(path for path in theirs if name_of(path) in given)]
+        fresh = [path for path in theirs if name_of(path) not in given]
+        self._pending = [name_of(path) for path in fresh]
+        if given and not everything:
+            known = _sample(known, rng)
+        files = [path for path in [*fresh, *known] if name_of(path) not in skipped]
+        if not files:
+            return []
+        listing = self._folder.state / "seed-files"
+        listing.write_text(",".join(str(self._without_comma(path.resolve())) for path in files))
+        return [f"-seed_inputs=@{listing.resolve()}"]
+
+    def names(self) -> set[str]:
+        """The names of all files that a process may be given."""
+        return {name_of(path) for path in _files([self._folder.corpus, *self._corpus])}
+
+    def executed(self) -> None:
+        """The process has made inputs of its own: it is through with the files it was given."""
+        if self._pending or not self._given.exists():
+            with self._given.open("a") as file:
+                file.writelines(f"{name}\n" for name in self._pending)
+            self._pending = []
+
+    def _names_given(self) -> set[str]:
+        try:
+            return {"", *self._given.read_text(errors="replace").splitlines()}
+        except OSError:
+            return set()
+
+    def _without_comma(self, path: Path) -> Path:
+        """The file under a name that fits into libFuzzer's list; AFL++'s names have commas."""
+        if "," not in str(path):
+            return path
+        link = self._folder.state / "seed-links" / name_of(path)
+        link.parent.mkdir(exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link.absolute()
+
+
+def name_of(path: Path) -> str:
+    """The name of a file's content, as libFuzzer gives it."""
+    info = path.stat()
+    return _sha1(path, info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+@lru_cache(maxsize=100_000)
+def _sha1(path: Path, size: int, modified: int, inode: int) -> str:  # noqa: ARG001
+    return hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
+
+
+def _files(places: Iterable[Path]) -> list[Path]:
+    found: list[Path] = []
+    for place in places:
+        paths = [place] if place.is_file() else sorted(place.rglob("*"))
+        found += [path for path in paths if path.is_file()]
+    return found
+
+
+def _sample(files: list[Path], rng: random.Random) -> list[Path]:
+    if len(files) <= MOST_KNOWN:
+        return files
+    largest = max(files, key=lambda path: path.stat().st_size)
+    return [largest, *rng.sample(files, MOST_KNOWN - 1)]

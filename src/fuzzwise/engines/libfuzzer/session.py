@@ -1,0 +1,158 @@
+"""A libFuzzer target of a campaign over many: a folder of ``fuzzwise fuzz``, a turn at a time."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.campaign.session import Totals
+from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.libfuzzer.supervisor import NothingYet, Progress, Settings, Supervisor
+from fuzzwise.errors import BadInput
+from fuzzwise.model import NO_INTS, Observation
+from fuzzwise.triage.bug_book import BugBook
+
+TICK = 0.5
+"""Seconds between two looks at the counts, in a turn of at least eight of them."""
+
+LOADING = 60.0
+"""Seconds that a target has at least to get through its corpus, however short the turn."""
+
+
+class LibFuzzerSession:
+    """Fuzzes for a turn; all counts are in the folder, between turns there is no process.
+
+    A process that starts again executes what is new in the corpus only (see ``seeds``), so that a
+    turn costs little. Counts that belong to another build, or are damaged, are put aside, and the
+    next ones begin with the corpus that there is.
+    """
+
+    finds_coverage = True
+
+    def __init__(self, plan: TargetPlan, folder: Path, seed: int) -> None:
+        self._plan = plan
+        self._folder = CampaignFolder(folder)
+        self._seed = seed
+        self._supervisor: Supervisor | None = None
+        self._lock = threading.Lock()
+        self._stop = False
+        self._notes: tuple[str, ...] = ()
+
+    def interrupt(self) -> None:
+        """End the present turn, and any later one, at once."""
+        with self._lock:
+            self._stop = True
+            if self._supervisor:
+                self._supervisor.interrupt()
+
+    def totals(self) -> Totals | None:
+        """What the folder knows."""
+        try:
+            record = self._folder.record()
+            if record is None:
+                return None
+            observation, corpus = Observation(0, discoveries=NO_INTS), 0
+            if self._folder.state_exists():
+                state = State(self._folder.state)
+                state.check()
+                if state.ready:
+                    observation = state.observation(float(record.get("seconds", 0.0)))
+                    corpus = int(state.head.seeds)
+        except DamagedState:
+            return None
+        bugs = tuple(BugBook(self._folder.crashes).bugs.values())
+        return Totals(
+            generation=str(record.get("generation", "")),
+            observation=observation,
+            seconds=float(record.get("core_seconds", 0.0)),
+            corpus=corpus,
+            bugs=bugs,
+            crashes=sum(bug.count for bug in bugs),
+            warnings=self._notes,
+        )
+
+    def turn(self, seconds: float, jobs: int) -> Totals:
+        """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
+        try:
+            return self._turn(seconds, jobs)
+        except AnotherBuild:
+            note = "the target was built anew: its counts began again, from the corpus so far"
+        except DamagedState as problem:
+            note = f"the counts were damaged and began again, from the corpus so far ({problem})"
+        self._notes = (*self._notes, note)
+        try:
+            self._folder.begin_again()
+        except OSError as error:
+            raise BadInput(f"{self._folder.out}: cannot be changed ({error.strerror}).") from error
+        return self._turn(seconds, jobs)
+
+    def _turn(self, seconds: float, jobs: int) -> Totals:
+        if self._folder.state_exists():
+            State(self._folder.state).check()
+        supervisor = Supervisor(self._settings(seconds, jobs))
+        with self._lock:
+            self._supervisor = supervisor
+            if self._stop:
+                supervisor.interrupt()
+        turn = _Turn(supervisor, seconds)
+        try:
+            progress = supervisor.run(turn)
+            observation, corpus, warnings = (
+                progress.observation,
+                progress.corpus,
+                progress.warnings,
+            )
+        except NothingYet:
+            observation, corpus, warnings = Observation(0, discoveries=NO_INTS), 0, ()
+        finally:
+            with self._lock:
+                self._supervisor = None
+        bugs = tuple(supervisor.book.bugs.values())
+        return Totals(
+            generation=supervisor.generation,
+            observation=observation,
+            seconds=supervisor.core_seconds,
+            corpus=corpus,
+            bugs=bugs,
+            crashes=sum(bug.count for bug in bugs),
+            warnings=(*self._notes, *warnings),
+        )
+
+    def _settings(self, seconds: float, jobs: int) -> Settings:
+        plan = self._plan
+        options = [f"-timeout={max(1, round(plan.limits.seconds))}"]
+        options.append(f"-rss_limit_mb={plan.limits.memory_mib}")
+        if plan.dictionary:
+            options.append(f"-dict={plan.dictionary.resolve()}")
+        if plan.max_length:
+            options.append(f"-max_len={plan.max_length}")
+        return Settings(
+            target=plan.program,
+            corpus=plan.corpus,
+            out=self._folder.out,
+            jobs=jobs,
+            most_jobs=plan.jobs,
+            tick=min(TICK, max(0.1, seconds / 8)),
+            seed=self._seed,
+            options=(*options, *plan.command[1:]),
+        )
+
+
+class _Turn:
+    """Ends the turn when its time is over; getting through the corpus may take longer."""
+
+    def __init__(self, supervisor: Supervisor, seconds: float) -> None:
+        self._supervisor = supervisor
+        self._start = supervisor.seconds
+        self._seconds = seconds
+        self._first: int | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        used = self._supervisor.seconds - self._start
+        if self._first is None:
+            self._first = progress.observation.n
+        made = progress.observation.n - self._first
+        if used >= (self._seconds if made else max(self._seconds, LOADING)):
+            self._supervisor.interrupt()
