@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, OWN, STARTED, Choose, Learn, account
+from fuzzwise.schedulers.kernel import AVAILABLE, BELIEF, OWN, STARTED, Choose, Learn, account
 
 
 class Functions(NamedTuple):
@@ -78,6 +79,9 @@ class EpochResult:
 
     ``bugs`` are new to the configuration, ``new_bugs`` new to the campaign, and ``singletons`` are
     the bugs that the configuration has shown exactly once, counted since its beginning.
+
+    Where coverage is seen: ``kept`` are the inputs so far that were kept because they showed new
+    coverage, and ``discovery_rate`` how many more a second are to be expected now.
     """
 
     runs: int
@@ -85,6 +89,8 @@ class EpochResult:
     bugs: int = 0
     new_bugs: int = 0
     singletons: int = 0
+    kept: int = 0
+    discovery_rate: float = 0.0
 
 
 class Scheduler:
@@ -105,7 +111,7 @@ class Scheduler:
 
     def choose(self) -> int:
         """The configuration that gets the next epoch."""
-        if not self._arms[:, AVAILABLE].any():
+        if not self.is_anyone_available():
             raise BadInput("No configuration is available: all of them are retired or busy.")
         arm = int(self.policy.functions.choose(self._arms, self._memory, self._rng))
         self._arms[arm, STARTED] += 1
@@ -113,11 +119,33 @@ class Scheduler:
 
     def learn(self, arm: int, result: EpochResult) -> None:
         """Take in what an epoch of a configuration showed."""
-        epoch = np.array(
-            [result.runs, result.seconds, result.bugs, result.new_bugs, result.singletons], float
-        )
+        epoch = np.array(dataclasses.astuple(result), float)
         account(self._arms, arm, epoch)
         self.policy.functions.learn(self._arms, self._memory, arm, epoch)
+
+    def belief(self, arm: int) -> float:
+        """What it expects of a configuration; 0 where the policy has no beliefs, or none yet."""
+        return float(self._arms[arm, BELIEF])
+
+    def next_best(self, arm: int) -> int | None:
+        """The available configuration, other than this one, of which it expects most."""
+        beliefs = np.where(self._arms[:, AVAILABLE] > 0, self._arms[:, BELIEF], -np.inf)
+        beliefs[arm] = -np.inf
+        best = int(beliefs.argmax())
+        return None if np.isinf(beliefs[best]) else best
+
+    def started(self, arm: int) -> int:
+        """How many epochs a configuration was given."""
+        return int(self._arms[arm, STARTED])
+
+    def recall(self, arm: int, result: EpochResult) -> None:
+        """Take in, as if it were one epoch, all that an earlier scheduler knew."""
+        self._arms[arm, STARTED] += 1
+        self.learn(arm, result)
+
+    def is_anyone_available(self) -> bool:
+        """Whether there is a configuration to choose."""
+        return bool(self._arms[:, AVAILABLE].any())
 
     def pause(self, arm: int) -> None:
         """Leave a configuration out of the choices until it is resumed."""

@@ -44,12 +44,20 @@ RUNS_SINCE = 7
 """Runs since the last epoch that showed a bug new to the configuration."""
 BELIEF = 8
 """How promising a policy thinks it is."""
-OWN = 9
+KEPT = 9
+"""Inputs kept because they showed new coverage, initial ones included; 0 where it is not seen."""
+DISCOVERY_RATE = 10
+"""Inputs a second that will show new coverage, by an estimator of the discovery probability."""
+OWN = 11
 """The first column of the policy's own."""
 
 EPOCH_RUNS, EPOCH_SECONDS, EPOCH_BUGS, EPOCH_NEW_BUGS, EPOCH_SINGLETONS = range(5)
 """What an epoch showed: its runs and seconds; bugs new to the configuration, and to the campaign;
 and the bugs that the configuration has shown exactly once by now."""
+EPOCH_KEPT, EPOCH_DISCOVERY_RATE = range(5, 7)
+"""Where coverage is seen: the inputs that are kept by now because they showed new coverage, and how
+many more a second are to be expected."""
+EPOCH_SIZE = 7
 
 
 def _numba() -> Any:
@@ -101,6 +109,8 @@ def account(arms: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, BUGS] += epoch[EPOCH_BUGS]
     arms[arm, NEW_BUGS] += epoch[EPOCH_NEW_BUGS]
     arms[arm, SINGLETONS] = epoch[EPOCH_SINGLETONS]
+    arms[arm, KEPT] = epoch[EPOCH_KEPT]
+    arms[arm, DISCOVERY_RATE] = epoch[EPOCH_DISCOVERY_RATE]
     arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
     if epoch[EPOCH_BUGS] > 0.0:
         arms[arm, RUNS_SINCE] = 0.0

@@ -12,6 +12,18 @@ for how many runs they took. On synthetic logs the singletons f_1 in the place o
 the same m with more noise: f_1 ≈ m, D ≈ m ln N) did worse, and neither f_1 nor the times of the
 discoveries beside D helped; those logs have log-uniform probabilities, which is the model.
 
+Where coverage is seen, bugs are also expected to grow as the coverage does, in proportion:
+
+    belief_i = (D_i + a) · (1/(Time · ln N) + R_i/C_i)
+
+R_i: inputs a second that show new coverage, by an estimator of the discovery probability; C_i: all
+inputs that were kept because they did, those of the initial corpus included. R_i alone could not be
+compared between targets: a large one shows new coverage all the time, a small one may show a bug
+with every second discovery. R_i/C_i, the growth in the second to come, does not depend on how
+many species there are to find; what a share of growth is worth in bugs is told by the bugs so far.
+So a large target, a small one and a black box, whose growth is 1/(Time · ln N), compete in one
+currency: bugs a second.
+
 a: what a configuration without bugs is credited with. It is all the exploration there is, and
 enough: a/(Time ln N) falls with the time spent, so every configuration returns at some time. v: a
 bug that another configuration had shown first says that this one is fertile, but also that others
@@ -36,6 +48,8 @@ from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     BELIEF,
     BUGS,
+    DISCOVERY_RATE,
+    KEPT,
     NEW_BUGS,
     RUNS,
     SECONDS,
@@ -63,8 +77,11 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     if used > 0.0:
         own = arms[arm, NEW_BUGS]
         found = own + memory[DUPLICATES] * max(0.0, arms[arm, BUGS] - own)
-        growth = (found + memory[PRIOR]) / max(1.0, math.log(max(1.0, arms[arm, RUNS])))
-        arms[arm, BELIEF] = growth / used
+        credit = found + memory[PRIOR]
+        belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
+        if arms[arm, KEPT] > 0.0:
+            belief += credit * arms[arm, DISCOVERY_RATE] / arms[arm, KEPT]
+        arms[arm, BELIEF] = belief
 
 
 @dataclass(frozen=True)

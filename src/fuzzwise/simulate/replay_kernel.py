@@ -18,6 +18,7 @@ from fuzzwise.schedulers.kernel import (
     EPOCH_RUNS,
     EPOCH_SECONDS,
     EPOCH_SINGLETONS,
+    EPOCH_SIZE,
     GENERATOR,
     LEARN,
     MEMORY,
@@ -84,7 +85,7 @@ def replay_kernel(
     run = np.zeros(count, np.int64)  # its own clocks
     clock = np.zeros(count, np.int64)
     singletons = np.zeros(count, np.int64)
-    epoch = np.zeros(5)
+    epoch = np.zeros(EPOCH_SIZE)
     left = 0
     for arm in range(count):
         at[arm] = offsets[order[arm]]

@@ -1,0 +1,95 @@
+"""Targets of which coverage is seen, beside others: one currency, whatever there is to find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.risk_rate import RiskRate
+
+SECONDS = 10.0
+
+
+@dataclass
+class Coverage:
+    """A target whose discoveries grow as scale·√time, each of them a bug with some chance."""
+
+    scale: float
+    worth: float
+    rng: np.random.Generator
+    time: float = 0.0
+    kept: int = 1
+    bugs: int = 0
+
+    def epoch(self) -> EpochResult:
+        found = self.rng.poisson(self.scale * ((self.time + SECONDS) ** 0.5 - self.time**0.5))
+        bugs = int(self.rng.binomial(found, self.worth))
+        self.time += SECONDS
+        self.kept += int(found)
+        self.bugs += bugs
+        rate = self.scale / 2 / self.time**0.5
+        return EpochResult(100_000, SECONDS, bugs, bugs, kept=self.kept, discovery_rate=rate)
+
+
+def times(targets: list[Coverage], epochs: int, seed: int) -> np.ndarray:
+    scheduler = Scheduler(RiskRate(), len(targets), np.random.default_rng(seed))
+    for _ in range(epochs):
+        arm = scheduler.choose()
+        scheduler.learn(arm, targets[arm].epoch())
+    used = np.array([target.time for target in targets])
+    return used / used.sum()
+
+
+def mean_shares(*kinds: tuple[float, float]) -> np.ndarray:
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        targets = [Coverage(scale, worth, rng) for scale, worth in kinds]
+        found.append(times(targets, 300, seed))
+    return np.mean(found, axis=0)
+
+
+def test_targets_with_as_many_bugs_get_as_much_time_whatever_their_size():
+    # 100 times the coverage, a bug in a hundredth of the discoveries: the same bugs a second.
+    # A share of one campaign has a standard deviation of 0.2 to 0.3; the mean of 30, of 0.05.
+    large, small = mean_shares((300, 0.001), (3, 0.1))
+    assert large == pytest.approx(0.5, abs=0.2)
+    assert small == pytest.approx(0.5, abs=0.2)
+
+
+def test_a_large_target_without_bugs_does_not_take_the_time_of_a_small_one_with_bugs():
+    clean, buggy = mean_shares((300, 0.0), (3, 0.1))
+    assert buggy > 0.8
+    assert clean > 0.005  # but it is not given up
+
+
+def test_of_two_targets_without_bugs_the_one_that_grows_faster_gets_more():
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    scheduler.learn(0, EpochResult(1000, SECONDS, kept=500, discovery_rate=0.5))
+    scheduler.learn(1, EpochResult(1000, SECONDS, kept=20, discovery_rate=0.1))
+    scheduler.choose(), scheduler.choose()  # the first turns
+    assert scheduler.choose() == 1  # 0.5 % a second against 0.1 %
+
+
+def test_a_black_box_with_bugs_beats_coverage_that_is_worth_none():
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    scheduler.learn(0, EpochResult(1000, SECONDS, bugs=3, new_bugs=3))
+    scheduler.learn(1, EpochResult(1000, SECONDS, kept=400, discovery_rate=4.0))
+    scheduler.choose(), scheduler.choose()
+    assert scheduler.choose() == 0
+
+
+def test_what_an_earlier_scheduler_knew_counts_like_an_epoch():
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    scheduler.recall(0, EpochResult(5000, 50.0, bugs=2, new_bugs=2))
+    assert scheduler.started(0) == 1
+    assert scheduler.choose() == 1  # which never had a turn
+    scheduler.learn(1, EpochResult(1000, 10.0))
+    assert scheduler.belief(0) > scheduler.belief(1)
+    assert scheduler.choose() == 0
+    assert scheduler.next_best(0) == 1
+    scheduler.pause(1)
+    assert scheduler.next_best(0) is None
