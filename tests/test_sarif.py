@@ -9,8 +9,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from campaign_states import example_state
 from fuzzwise.errors import BadInput
-from fuzzwise.report.sarif import FINGERPRINT, document, save
+from fuzzwise.report.sarif import (
+    FINGERPRINT,
+    GITHUB_FINGERPRINT,
+    document,
+    findings_of_campaign,
+    findings_of_triage,
+    save,
+)
 from fuzzwise.triage.crash import BugIdentity
 from fuzzwise.triage.examine import Verdict
 from fuzzwise.triage.grouping import Triage, TriagedBug
@@ -34,15 +42,16 @@ BUGS = (
     bug("2", "SEGV", "null dereference", "src/ü.c", None, flaky=True),
     bug("3", "timeout", "resource", frames=()),
 )
+FINDINGS = findings_of_triage(Triage(BUGS, (), (), 9))
 
 
 def results(*bugs: TriagedBug) -> list[dict[str, Any]]:
-    found: Any = document(Triage(bugs, (), (), 9))
+    found: Any = document(findings_of_triage(Triage(bugs, (), (), 9)))
     return list(found["runs"][0]["results"])
 
 
 def test_what_the_specification_requires() -> None:
-    found: Any = document(Triage(BUGS, (), (), 9))
+    found: Any = document(FINDINGS)
     assert found["version"] == "2.1.0"
     (run,) = found["runs"]
     driver = run["tool"]["driver"]
@@ -59,6 +68,10 @@ def test_what_the_specification_requires() -> None:
             assert isinstance(stack["frames"], list)
         for location in result["locations"]:
             assert location["logicalLocations"]
+            # GitHub refuses the whole file for one result without these.
+            assert location["physicalLocation"]["artifactLocation"]["uri"]
+            assert location["physicalLocation"]["region"]["startLine"] >= 1
+        assert result["partialFingerprints"][GITHUB_FINGERPRINT]
 
 
 def test_results_name_the_place_the_level_and_the_bug() -> None:
@@ -73,12 +86,13 @@ def test_results_name_the_place_the_level_and_the_bug() -> None:
     assert place == {"artifactLocation": {"uri": "file:///src/a%20b.c"}, "region": {"startLine": 7}}
     assert urlsplit(place["artifactLocation"]["uri"]).scheme == "file"
     place = second["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "src/%C3%BC.c"}}
-    assert "physicalLocation" not in third["locations"][0]
+    assert place == {"artifactLocation": {"uri": "src/%C3%BC.c"}, "region": {"startLine": 1}}
+    place = third["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "t"}, "region": {"startLine": 1}}, "the program"
     names = [r["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] for r in results(*BUGS)]
     assert names == ["f", "f", "t"]
     assert [len(r["stacks"][0]["frames"]) for r in (first, third)] == [2, 0]
-    assert "3 inputs show it; the smallest is in/1-1\\udcff." in first["message"]["text"]
+    assert "3 inputs show it; the one to try is in/1-1\\udcff." in first["message"]["text"]
     assert second["message"]["text"].endswith("but not in every run.")
     assert second["properties"]["flaky"] is True
     assert first["properties"]["severity"] == "write"
@@ -86,14 +100,30 @@ def test_results_name_the_place_the_level_and_the_bug() -> None:
 
 def test_the_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "bugs.sarif"
-    save(Triage(BUGS, (), (), 9), path)
-    assert json.loads(path.read_text()) == document(Triage(BUGS, (), (), 9))
+    save(FINDINGS, path)
+    assert json.loads(path.read_text()) == document(FINDINGS)
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(BadInput, match="cannot be written: No such file"):
-        save(Triage(BUGS, (), (), 9), tmp_path / "missing" / "bugs.sarif")
+        save(FINDINGS, tmp_path / "missing" / "bugs.sarif")
     with pytest.raises(BadInput, match="cannot be written"):
-        save(Triage((), (), (), 0), tmp_path)
+        save((), tmp_path)
 
 
 def test_no_bugs_are_a_document_as_well() -> None:
     assert results() == []
+
+
+def test_the_bugs_of_a_campaign() -> None:
+    state = example_state(8, bugs_each=3)
+    found: Any = document(findings_of_campaign(state))
+    results = found["runs"][0]["results"]
+    assert [r["fingerprints"][FINGERPRINT] for r in results] == [bug.id for bug in state.bugs]
+    assert [r["occurrenceCount"] for r in results] == [bug.crashes for bug in state.bugs]
+    for bug, result in zip(state.bugs, results, strict=True):
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == (bug.file or bug.target)
+        assert place["region"]["startLine"] == (bug.line or 1)
+        assert result["properties"]["reproducer"] == bug.inputs[0]
+        assert len(result["stacks"][0]["frames"]) == len(bug.frames)
+    assert "\\u001b" not in json.dumps(found), "no escape codes of targets"
+    assert "\\\\x1b[31mred" in json.dumps(found)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import glob
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
@@ -13,6 +15,8 @@ from fuzzwise.errors import BadInput
 from fuzzwise.units import parse_duration
 
 _REQUIRED: Any = object()
+_LONGEST = 80
+"""Characters of a value that a message shows."""
 
 
 class Table:
@@ -30,6 +34,16 @@ class Table:
         place = f"{self.name}.{key}" if self.name else key
         self._problems.append(f"{place} {message}")
 
+    def has(self, key: str) -> bool:
+        """Whether the key is given, with whatever value."""
+        return key in self._values
+
+    def refuse(self, key: str, remedy: str) -> None:
+        """A key that is known but has no place here."""
+        self._known.append(key)
+        if key in self._values:
+            self.problem(key, f"is {shown(self._values[key])}; {remedy}")
+
     def value(self, key: str, expected: str, read: Callable[[Any], Any], default: Any) -> Any:
         """A key through ``read``, which raises ValueError or BadInput for what it does not like."""
         self._known.append(key)
@@ -40,10 +54,10 @@ class Table:
         given = self._values[key]
         try:
             return read(given)
-        except (BadInput, ValueError, TypeError) as error:
+        except (BadInput, ValueError, TypeError, OverflowError) as error:
             reason = str(error).rstrip(".")
             because = f" ({reason})" if isinstance(error, BadInput) else ""
-            self.problem(key, f"is {given!r}{because}; expected {expected}.")
+            self.problem(key, f"is {shown(given)}{because}; expected {expected}.")
             return _or_nothing(default)
 
     def text(self, key: str, default: Any = _REQUIRED, expected: str = "some text") -> str:
@@ -63,10 +77,43 @@ class Table:
         found: int = self.value(key, expected, lambda v: _between(_whole(v), low, high), default)
         return found
 
-    def duration(self, key: str, default: Any = _REQUIRED) -> float:
-        """A time such as 90, "90s" or "4h", in seconds."""
+    def probability(self, key: str, default: Any = _REQUIRED) -> float:
+        """A number between 0 and 1, both excluded."""
+
+        def read(value: Any) -> float:
+            number = _number(value)
+            if not 0 < number < 1:
+                raise ValueError
+            return number
+
+        found: float = self.value(key, "a number between 0 and 1, such as 0.0001", read, default)
+        return found
+
+    def duration(self, key: str, default: Any = _REQUIRED, low: str = "", high: str = "") -> float:
+        """A time such as 90, "90s" or "4h", in seconds; bounds are written as such times too."""
         expected = 'a time such as "90s", "15m" or "4h"'
-        found: float = self.value(key, expected, duration, default)
+        if low and high:
+            expected = f'a time from "{low}" to "{high}"'
+
+        def read(value: Any) -> float:
+            seconds = duration(value)
+            if low and high:
+                _between(seconds, parse_duration(low), parse_duration(high))
+            return seconds
+
+        found: float = self.value(key, expected, read, default)
+        return found
+
+    def choice(self, key: str, options: Sequence[str], default: str) -> str:
+        """One of the options; the nearest is suggested."""
+
+        def read(value: Any) -> str:
+            if value not in options:
+                near = difflib.get_close_matches(str(value), options, n=1)
+                raise BadInput(f"did you mean {near[0]!r}?") if near else ValueError
+            return str(value)
+
+        found: str = self.value(key, f"one of {', '.join(options)}", read, default)
         return found
 
     def words(self, key: str, default: Any = _REQUIRED) -> tuple[str, ...]:
@@ -75,9 +122,10 @@ class Table:
         found: tuple[str, ...] = self.value(key, expected, _words, default)
         return found
 
-    def texts(self, key: str, default: Any = _REQUIRED) -> tuple[str, ...]:
+    def texts(
+        self, key: str, default: Any = _REQUIRED, expected: str = "some text, or a list of texts"
+    ) -> tuple[str, ...]:
         """One string or a list of them."""
-        expected = "some text, or a list of texts"
         found: tuple[str, ...] = self.value(key, expected, _texts, default)
         return found
 
@@ -100,7 +148,7 @@ class Table:
         given = self._values.get(key, {})
         name = f"{self.name}.{key}" if self.name else key
         if not isinstance(given, dict):
-            self.problem(key, f"is {given!r}; expected a table [{name}].")
+            self.problem(key, f"is {shown(given)}; expected a table [{name}].")
             given = {}
         return Table(name, given, self._problems)
 
@@ -109,7 +157,7 @@ class Table:
         self._known.append(key)
         given = self._values.get(key, [])
         if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-            self.problem(key, f"is {given!r}; expected tables [[{key}]].")
+            self.problem(key, f"is {shown(given)}; expected tables [[{key}]].")
             return []
         if not given:
             self.problem(key, f"is missing; expected at least one table [[{key}]].")
@@ -124,7 +172,7 @@ class Table:
             if key not in self._known:
                 near = difflib.get_close_matches(key, self._known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self._known)}."
-                self.problem(key, f"is not a known key; {hint}")
+                self.problem(_plain(key), f"is not a known key; {hint}")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -137,6 +185,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is not a text file in UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is not valid TOML: {error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            f"{path} is not valid TOML: it has a number too long or tables too deep to read."
+        ) from error
 
 
 def complain(path: Path, problems: Sequence[str]) -> None:
@@ -145,6 +197,30 @@ def complain(path: Path, problems: Sequence[str]) -> None:
         lines = "".join(f"\n  {problem}" for problem in problems)
         count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
         raise BadInput(f"{path} has {count}; nothing was started:{lines}")
+
+
+def shown(value: Any) -> str:
+    """A value of the file as a message shows it: on one line, and never long."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "a huge number"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def files(pattern: str, folder: Path) -> list[Path]:
+    """The files that a path or a glob pattern names, in order; a path is relative to ``folder``."""
+    if "\0" in pattern:
+        return []
+    exact = folder / pattern
+    try:
+        if exact.is_file():
+            return [exact]
+        # Path.glob refuses absolute patterns, and some with stars.
+        names = glob.glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207
+        return sorted(path for name in names if (path := folder / name).is_file())
+    except OSError:  # a name that is too long
+        return []
 
 
 def duration(value: Any) -> float:
@@ -157,6 +233,11 @@ def duration(value: Any) -> float:
 def _or_nothing(default: Any) -> Any:
     """The default; where there is none, nothing: a problem was noted, so nobody uses it."""
     return None if default is _REQUIRED else default
+
+
+def _plain(key: str) -> str:
+    """A key as it stands in the file: in quotes where it needs them."""
+    return key if re.fullmatch(r"[\w-]{1,60}", key, re.ASCII) else shown(key)
 
 
 def _text(value: Any) -> str:

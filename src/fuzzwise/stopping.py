@@ -83,9 +83,9 @@ class AcceptedRisk:
             return Decision(
                 True,
                 "accepted-risk",
-                f"With {self.confidence:.0%} confidence the probability that the next input shows "
-                f"anything new is below the accepted risk {self.risk:g}: after {n:,} inputs it is "
-                f"at most {bound} (estimate {estimate.value:.2g}, {estimate.method}).",
+                f"The probability that the next input shows anything new is at most {bound}, below "
+                f"the accepted risk {self.risk:g}, with {self.confidence:.0%} confidence after "
+                f"{n:,} inputs (estimate {estimate.value:.2g}, {estimate.method}).",
                 n,
                 estimate,
             )

@@ -13,6 +13,9 @@ from fuzzwise import __version__
 from fuzzwise.errors import FuzzwiseError
 
 COMMANDS = {
+    "run": "many targets under one budget: where to fuzz next, and when to stop",
+    "status": "how a campaign stands, also while it runs, and why it did what it did",
+    "report": "a campaign as one page, as Markdown, SARIF or JSON",
     "fuzz": "one target, with a live residual risk, until it may stop",
     "build": "an observed target from its sources",
     "cc": "clang for C, as a drop-in for CC in any build",
@@ -28,6 +31,8 @@ COMMANDS = {
 """Name and summary; the command itself is ``command`` in the module of that name."""
 
 BAD_USAGE = 2
+FOUND_BUGS = 10
+ABOVE_THE_RISK = 11
 INTERRUPTED = 130
 
 

@@ -8,14 +8,11 @@ from pathlib import Path
 import click
 
 from fuzzwise.assessment import assess
-from fuzzwise.cli import INTERRUPTED, options, output
+from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
 from fuzzwise.engines.libfuzzer.supervisor import SCHEDULES, SPECIES, Progress, Settings, Supervisor
 from fuzzwise.report.live import View, rows
 from fuzzwise.snapshot import Campaign
 from fuzzwise.units import parse_count, parse_duration
-
-FOUND_BUGS = 10
-ABOVE_THE_RISK = 11
 
 
 @click.command()

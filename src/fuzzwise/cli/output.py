@@ -13,26 +13,12 @@ import click
 from fuzzwise.assessment import Assessment
 from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
+from fuzzwise.report.estimate_json import estimate_json
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document; numbers that JSON does not know become null."""
     click.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
-
-
-def estimate_json(estimate: Estimate | None) -> dict[str, object] | None:
-    """An estimate as every command prints it; null where there is none."""
-    if estimate is None:
-        return None
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "confidence": estimate.confidence,
-        "method": estimate.method,
-        "n": estimate.n,
-        "note": estimate.note,
-    }
 
 
 def assessment_json(a: Assessment) -> dict[str, object]:

@@ -119,9 +119,9 @@ def command(
     if out is not None:
         keep.save(triage, out)
     if sarif is not None:
-        from fuzzwise.report.sarif import save
+        from fuzzwise.report.sarif import findings_of_triage, save
 
-        save(triage, sarif)
+        save(findings_of_triage(triage), sarif)
     if as_json:
         output.print_json(_document(triage, words))
     else:

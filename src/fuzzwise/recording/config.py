@@ -7,10 +7,10 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from fuzzwise.engines.blackbox import KINDS, Limits, Mutation, Target
-from fuzzwise.settings import Table, complain, duration, read_toml
+from fuzzwise.engines.blackbox import Limits, Mutation, Target
+from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
+from fuzzwise.settings import Table, complain, files, read_toml
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
@@ -37,8 +37,8 @@ def read_plan(path: Path) -> RecordingPlan:
     cores = recording.whole("cores", 1, 1, 1024)
     random_seed = recording.whole("seed", 1, 0, 2**63 - 1)
     recording.finish()
-    mutation = _mutation(file.table("mutation"))
-    limits = _limits(file.table("limits"))
+    mutation = read_mutation(file.table("mutation"))
+    limits = read_limits(file.table("limits"))
     targets = [
         target for table in file.tables("configuration") for target in _targets(table, path.parent)
     ]
@@ -51,37 +51,6 @@ def read_plan(path: Path) -> RecordingPlan:
     complain(path, problems)
     folder = path.parent.absolute()
     return RecordingPlan(folder, tuple(targets), seconds, cores, random_seed, mutation, limits)
-
-
-def _mutation(table: Table) -> Mutation:
-    default = Mutation()
-    expected = "a share of the bits from 0 to 1, or a range [low, high] of them"
-    ratio = table.value("ratio", expected, _ratio, default.ratio)
-    kinds = table.choices("kinds", KINDS, default.kinds)
-    length = table.whole("max_length", default.max_length, 1, 1 << 26)
-    table.finish()
-    return Mutation(ratio=ratio, kinds=kinds, max_length=length)
-
-
-def _limits(table: Table) -> Limits:
-    default = Limits()
-    seconds = table.value("time", 'a time from "10ms" to "1d"', _run_time, default.seconds)
-    memory = table.whole("memory_mib", default.memory_mib, 1, 1 << 24)
-    file = table.whole("file_mib", default.file_mib, 1, 1 << 20)
-    processes = table.whole("processes", default.processes, 1, 4000)
-    table.finish()
-    return Limits(seconds=seconds, memory_mib=memory, file_mib=file, processes=processes)
-
-
-def _run_time(value: Any) -> float:
-    return Limits(seconds=duration(value)).seconds
-
-
-def _ratio(value: Any) -> tuple[float, float]:
-    low, high = value if isinstance(value, list) else (value, value)
-    if isinstance(low, bool) or isinstance(high, bool):
-        raise ValueError
-    return Mutation(ratio=(float(low), float(high))).ratio
 
 
 def _targets(table: Table, folder: Path) -> list[Target]:
@@ -129,10 +98,7 @@ def _program(table: Table, word: str, folder: Path) -> str:
 
 
 def _seeds(table: Table, pattern: str, folder: Path) -> list[Path]:
-    if Path(pattern).is_absolute():
-        folder, pattern = Path("/"), pattern.lstrip("/")
-    exact = folder / pattern
-    found = [exact] if exact.is_file() else sorted(p for p in folder.glob(pattern) if p.is_file())
+    found = files(pattern, folder)
     if not found:
         table.problem("seed", f"is {pattern!r}; there is no such file beside the configuration.")
     return found

@@ -1,6 +1,9 @@
 """Bugs as SARIF 2.1.0, the format in which code hosts and editors read the findings of tools.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+
+GitHub refuses a whole file for one result without a file and a line. So a bug whose place in the
+sources is not known is reported at line 1 of the program that crashes.
 """
 
 from __future__ import annotations
@@ -8,23 +11,85 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from fuzzwise import __version__
+from fuzzwise.campaign.state import CampaignState
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.grouping import Triage, TriagedBug
+from fuzzwise.triage.grouping import Triage
 from fuzzwise.triage.text import printable
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "fuzzwise/stackHash/v1"
+GITHUB_FINGERPRINT = "primaryLocationLineHash"
+"""What GitHub tells alerts apart by; without it, by the text of the line they are at."""
+
 _LEVELS = {"jump": "error", "write": "error", "read": "error", "access": "error"}
 _LEVELS |= {"resource": "note"}
 
 
-def document(triage: Triage) -> dict[str, object]:
+@dataclass(frozen=True)
+class Finding:
+    """A bug for a code host; ``inputs`` show it, ``reproducer`` is the one to try first."""
+
+    id: str
+    kind: str
+    severity: str
+    frames: tuple[str, ...]
+    summary: str
+    file: str
+    line: int | None
+    program: str
+    inputs: int
+    reproducer: str
+    flaky: bool = False
+
+
+def findings_of_triage(triage: Triage) -> tuple[Finding, ...]:
+    """The bugs of a triage."""
+    return tuple(
+        Finding(
+            id=bug.id,
+            kind=bug.identity.kind,
+            severity=bug.identity.severity,
+            frames=bug.identity.frames,
+            summary=bug.verdict.summary,
+            file=bug.verdict.file,
+            line=bug.verdict.line,
+            program=Path(bug.reproducer.command[0]).name,
+            inputs=len(bug.inputs),
+            reproducer=bug.reproducer.name,
+            flaky=bug.flaky,
+        )
+        for bug in triage.bugs
+    )
+
+
+def findings_of_campaign(state: CampaignState) -> tuple[Finding, ...]:
+    """The bugs of a campaign; their program is the target that showed them first."""
+    return tuple(
+        Finding(
+            id=bug.id,
+            kind=bug.kind,
+            severity=bug.severity,
+            frames=bug.frames,
+            summary=bug.summary,
+            file=bug.file,
+            line=bug.line,
+            program=bug.target,
+            inputs=max(1, bug.crashes),
+            reproducer=bug.inputs[0] if bug.inputs else "",
+            flaky=bug.flaky,
+        )
+        for bug in state.bugs
+    )
+
+
+def document(findings: Sequence[Finding]) -> dict[str, object]:
     """One run with one result a bug; the rules are the kinds of crashes."""
-    kinds = sorted({bug.identity.kind for bug in triage.bugs})
+    kinds = sorted({printable(finding.kind) for finding in findings})
     driver = {
         "name": "fuzzwise",
         "semanticVersion": __version__,
@@ -33,54 +98,55 @@ def document(triage: Triage) -> dict[str, object]:
             for kind in kinds
         ],
     }
-    results = [_result(bug, kinds.index(bug.identity.kind)) for bug in triage.bugs]
+    results = [_result(bug, kinds.index(printable(bug.kind))) for bug in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def save(triage: Triage, path: Path) -> None:
+def save(findings: Sequence[Finding], path: Path) -> None:
     """Write the document to a file, whole or not at all."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        partial.write_text(json.dumps(document(triage), indent=1) + "\n")
+        partial.write_text(json.dumps(document(findings), indent=1) + "\n")
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise BadInput(f"{path}: cannot be written: {error.strerror}.") from error
 
 
-def _result(bug: TriagedBug, rule: int) -> dict[str, object]:
-    name = printable(bug.reproducer.name)
+def _result(bug: Finding, rule: int) -> dict[str, object]:
+    name = printable(bug.reproducer)
     flaky = ", but not in every run" if bug.flaky else ""
-    many = "1 input shows it" if len(bug.inputs) == 1 else f"{len(bug.inputs)} inputs show it"
-    text = f"{bug.verdict.summary}. {many}; the smallest is {name}{flaky}."
+    many = "1 input shows it" if bug.inputs == 1 else f"{bug.inputs} inputs show it"
+    which = f"; the one to try is {name}" if name else ""
     return {
-        "ruleId": bug.identity.kind,
+        "ruleId": printable(bug.kind),
         "ruleIndex": rule,
-        "level": _LEVELS.get(bug.identity.severity, "warning"),
-        "message": {"text": text},
+        "level": _LEVELS.get(bug.severity, "warning"),
+        "message": {"text": f"{printable(bug.summary)}. {many}{which}{flaky}."},
         "locations": [_location(bug)],
-        "stacks": [_stack(bug.identity.frames)],
+        "stacks": [_stack(bug.frames)],
         "fingerprints": {FINGERPRINT: bug.id},
-        "occurrenceCount": len(bug.inputs),
+        "partialFingerprints": {GITHUB_FINGERPRINT: f"{bug.id}:1"},
+        "occurrenceCount": bug.inputs,
         "properties": {
-            "severity": bug.identity.severity,
+            "severity": printable(bug.severity),
             "reproducer": name,
             "flaky": bug.flaky,
         },
     }
 
 
-def _location(bug: TriagedBug) -> dict[str, object]:
-    program = Path(bug.reproducer.command[0]).name
-    frames = bug.identity.frames or (printable(program),)
-    location: dict[str, object] = {"logicalLocations": _logical(frames[0])}
-    if bug.verdict.file:
-        place: dict[str, object] = {"artifactLocation": {"uri": _uri(bug.verdict.file)}}
-        if bug.verdict.line:
-            place["region"] = {"startLine": bug.verdict.line}
-        location["physicalLocation"] = place
-    return location
+def _location(bug: Finding) -> dict[str, object]:
+    function = bug.frames[0] if bug.frames else bug.program
+    line = bug.line if bug.file and bug.line else 1
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(bug.file or bug.program)},
+            "region": {"startLine": line},
+        },
+        "logicalLocations": _logical(function),
+    }
 
 
 def _stack(frames: Sequence[str]) -> dict[str, object]:
@@ -88,8 +154,9 @@ def _stack(frames: Sequence[str]) -> dict[str, object]:
 
 
 def _logical(name: str) -> list[dict[str, str]]:
-    return [{"fullyQualifiedName": name, "kind": "function"}]
+    return [{"fullyQualifiedName": printable(name), "kind": "function"}]
 
 
 def _uri(file: str) -> str:
-    return f"file://{quote(file)}" if file.startswith("/") else quote(file)
+    name = quote(printable(file))
+    return f"file://{name}" if file.startswith("/") else name

@@ -1,0 +1,65 @@
+"""What a turn says about a target: its risk, where it is going, and whether it may be retired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fuzzwise.campaign.session import Totals
+from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.registry import DEFAULT, find
+from fuzzwise.forecast import as_seconds, inputs_left
+from fuzzwise.model import Estimate, Observation
+from fuzzwise.stopping import AcceptedRisk, Decision
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The risk of a target now; ``decision`` only where its stop rule had a look."""
+
+    observation: Observation
+    risk: Estimate | None
+    trend: str
+    seconds_left: Estimate | None
+    discovery_rate: float
+    decision: Decision | None
+
+
+def find_out(
+    totals: Totals, accepted_risk: float | None, confidence: float, looked: int
+) -> Finding:
+    """Look at a target's totals; ``looked`` is the n at which its stop rule was last asked.
+
+    The clock of the observation is the time on cores, so that what is left is told in the same.
+    """
+    now = replace(totals.observation, seconds=totals.seconds)
+    risk = _risk(now, confidence)
+    left = decision = None
+    if risk is not None and accepted_risk is not None and now.n > 0:
+        left = as_seconds(inputs_left(now, accepted_risk, confidence), now)
+        decision = AcceptedRisk(accepted_risk, confidence)(now, looked)
+        if decision.estimate is None:
+            decision = None
+    rate = risk.risk * now.n / totals.seconds if risk is not None and totals.seconds > 0 else 0.0
+    return Finding(now, risk, trend(now, risk), left, rate, decision)
+
+
+def trend(now: Observation, risk: Estimate | None) -> str:
+    """Whether the risk falls, compared with what it was when half of the inputs were made."""
+    if risk is None or now.discoveries is None or now.n < 2:
+        return ""
+    half = now.n // 2
+    found = int(now.discoveries.searchsorted(half, side="right"))
+    before = _risk(Observation(half, discoveries=now.discoveries[:found]), 0.95)
+    if before is None or before.value <= 0:
+        return ""
+    change = risk.value / before.value
+    return "falling" if change < 0.9 else "rising" if change > 1.1 else "level"
+
+
+def _risk(observation: Observation, confidence: float) -> Estimate | None:
+    if observation.n == 0:
+        return None
+    try:
+        return find(DEFAULT)(observation, confidence)
+    except NotEstimable:
+        return None

@@ -1,0 +1,175 @@
+"""Programs of targets that come as sources: made again when something they are made of changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from fuzzwise.campaign.plan import LIBFUZZER, Build, CampaignPlan
+from fuzzwise.engines.blackbox.build import find_compiler
+from fuzzwise.engines.libfuzzer.build import (
+    COMPILER_VARIABLE,
+    CXX_SUFFIXES,
+    Toolchain,
+    build_words,
+    find_toolchain,
+)
+from fuzzwise.errors import BadInput
+from fuzzwise.triage.text import clean
+
+LONGEST = 600.0
+"""Seconds after which a compiler has failed."""
+
+_SHOWN_LINES = 3
+_SHOWN_CHARACTERS = 600
+
+
+def build_all(plan: CampaignPlan, say: Callable[[str], None]) -> dict[str, str]:
+    """Build what has sources and is not up to date; the targets whose build failed, and why.
+
+    A program is written under another name and renamed, and a file NAME.built beside it tells
+    what it was made of: command, compiler, the content of sources, headers and libraries that
+    the file names, and the program itself. ``say`` is told of every build before it begins.
+    """
+    failed: dict[str, str] = {}
+    done: dict[tuple[str, Build], str] = {}
+    for target in plan.targets:
+        build = target.build
+        if build is None:
+            continue
+        key = (target.engine, build)
+        if key not in done:
+            try:
+                _make(build, observed=target.engine == LIBFUZZER, say=say)
+                done[key] = ""
+            except BadInput as error:
+                done[key] = str(error)
+            except OSError as error:
+                done[key] = f"{build.program} could not be built: {error.strerror or error}."
+        if done[key]:
+            failed[target.name] = done[key]
+    return failed
+
+
+def _make(build: Build, *, observed: bool, say: Callable[[str], None]) -> None:
+    program = build.program
+    record = program.with_name(f"{program.name}.built")
+    part = program.with_name(f".{program.name}.part")
+    words = _words(build, observed, part)
+    made_of = _made_of(build, words)
+    if _is_current(program, record, made_of):
+        return
+    say(f"Building {program.name}.")
+    program.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        status, said = _run(words)
+        if status != 0 or not part.is_file():
+            raise BadInput(
+                f"{program.name} could not be built: {_first_errors(said)} "
+                "Correct the sources or the flags, then run again."
+            )
+        content = hashlib.sha256(part.read_bytes()).hexdigest()
+        part.replace(program)
+        part.write_text(f"{made_of} {content}\n")
+        part.replace(record)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _words(build: Build, observed: bool, program: Path) -> list[str]:
+    """The command that makes the program; optimised, with symbols, unless the flags say how."""
+    sources = [str(path) for path in build.sources]
+    words = [*sources, *build.flags, "-o", str(program)]
+    if observed:
+        return build_words(_toolchain(os.environ.get(COMPILER_VARIABLE)), words)
+    extra = [] if any(flag.startswith("-O") for flag in build.flags) else ["-O2"]
+    extra += [] if any(flag.startswith("-g") for flag in build.flags) else ["-g"]
+    return [_compiler(build), *extra, *words]
+
+
+@cache
+def _toolchain(asked: str | None) -> Toolchain:  # noqa: ARG001
+    """The clang of this machine, looked for once: a hundred targets have the same."""
+    return find_toolchain()
+
+
+@cache
+def _version(compiler: str) -> str:
+    return _run([compiler, "--version"])[1]
+
+
+def _compiler(build: Build) -> str:
+    if not any(path.suffix in CXX_SUFFIXES for path in build.sources):
+        return find_compiler()
+    for name in ("c++", "g++", "clang++"):
+        if found := shutil.which(name):
+            return found
+    raise BadInput("No C++ compiler was found. Install one with: apt-get install g++")
+
+
+def _made_of(build: Build, words: Sequence[str]) -> str:
+    """What the program depends on, as one number."""
+    text = repr((words, _version(words[0])))
+    digest = hashlib.sha256(text.encode(errors="surrogateescape"))
+    named = [path for flag in build.flags if (path := Path(flag)).is_absolute() and path.is_file()]
+    for path in sorted({*build.sources, *_headers(build, words[0]), *named}):
+        digest.update(f"{path}\n".encode(errors="surrogateescape"))
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _headers(build: Build, compiler: str) -> list[Path]:
+    """The files that the sources include, those of the system left out, as the compiler says."""
+    sources = [str(path) for path in build.sources]
+    status, said = _run([compiler, *build.flags, "-MM", *sources])
+    if status != 0:
+        return []  # the build will say why
+    rules = said.replace("\\\n", " ").replace("\\ ", "\0")
+    names = [word.replace("\0", " ") for word in rules.split() if not word.endswith(":")]
+    return [path for name in names if (path := Path(name)).is_file()]
+
+
+def _is_current(program: Path, record: Path, made_of: str) -> bool:
+    try:
+        content = hashlib.sha256(program.read_bytes()).hexdigest()
+        return record.read_text() == f"{made_of} {content}\n"
+    except (OSError, ValueError):
+        return False
+
+
+def _run(words: Sequence[str]) -> tuple[int, str]:
+    """A compiler, with all that it starts: its status, and the beginning of what it says."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(  # noqa: S603
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(LONGEST)
+        except subprocess.TimeoutExpired:
+            raise BadInput(f"{words[0]} took longer than {LONGEST:g} s and was ended.") from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        output.seek(0)
+        return status, output.read(1 << 20).decode(errors="replace")
+
+
+def _first_errors(said: str) -> str:
+    """The lines that matter most of what a compiler says, safe to print."""
+    lines = [line.strip() for line in clean(said).splitlines() if line.strip()]
+    marks = ("error", "undefined reference", "cannot find", "undefined symbol")
+    errors = [line for line in lines if any(mark in line for mark in marks)]
+    text = " | ".join((errors or lines or ["the compiler said nothing."])[:_SHOWN_LINES])
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

@@ -1,0 +1,316 @@
+"""The loop that ties engines, scheduler, stop rule and store together.
+
+On every free core the scheduler's choice gets an epoch. What comes of it goes to the store, to the
+scheduler and to the target's stop rule; a target whose risk is accepted is retired, and its time
+goes to the others. One thread, the caller's, makes all decisions; turns run in others.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fuzzwise.campaign.assessing import Finding, find_out
+from fuzzwise.campaign.lanes import Lanes, Result, Turn
+from fuzzwise.campaign.places import bug_found
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.roster import Member, Roster
+from fuzzwise.campaign.session import Session, Totals
+from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, Stopped
+from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.registry import policies
+from fuzzwise.store.store import Store, StoreFull
+from fuzzwise.store.turn import FinishedTurn
+
+TICK = 0.25
+"""Seconds between two looks at what is going on."""
+
+SAVE_EVERY = 1.0
+LOOK_EVERY = 5.0
+"""Seconds between two looks for changed programs and corpora, and at the disk."""
+
+LEAST_SPACE = 16 << 20
+"""Free bytes on the disk below which no epoch is started."""
+
+LEAST_TURN = 0.1
+"""Seconds below which a turn at the end of the budget is not worth its start."""
+
+LAST_WORDS = 1.5
+"""Seconds that turns have to end once they are asked to."""
+
+
+class Manager:
+    """A campaign at work."""
+
+    def __init__(
+        self,
+        plan: CampaignPlan,
+        store: Store,
+        sessions: Mapping[str, Session],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``sessions`` has one for each target of the plan; ``clock`` never goes back."""
+        self._plan = plan
+        self._store = store
+        self._clock = clock
+        self._lanes = Lanes(plan.cores)
+        rng = np.random.default_rng(plan.seed)
+        self._scheduler = Scheduler(policies()[plan.scheduler], len(plan.targets), rng)
+        self._roster = Roster(plan, sessions, self._scheduler, self._write)
+        self._results: deque[Result] = deque()
+        self._writes: deque[Callable[[Store, float], None]] = deque()
+        self._no_space = False
+        self._interrupted = False
+        self._before = 0.0
+        self._start = clock()
+
+    def interrupt(self) -> None:
+        """End soon, and keep everything."""
+        self._interrupted = True
+
+    def run(
+        self,
+        seconds: float | None,
+        watch: Callable[[], None],
+        broken: Mapping[str, str] | None = None,
+    ) -> Stopped:
+        """Fuzz for so long, or as long as the budget allows, or until nothing is left to do.
+
+        ``watch`` is called several times a second; ``broken`` has targets that cannot be fuzzed,
+        with the reason.
+        """
+        plan, store = self._plan, self._store
+        self._before, self._start = store.seconds(), self._clock()
+        budget = plan.budget if seconds is None else self._before + seconds
+        store.begin_run(plan, budget)
+        if self._before > 0:
+            self._event("resumed", "", "The campaign goes on.")
+        for note in store.notes:
+            self._event("recovered", "", note)
+        self._recover(everything=bool(store.notes))
+        self._roster.remember(store.memory())
+        for name, problem in (broken or {}).items():
+            self._roster.broke(self._roster.by_name[name], problem, self._now)
+        stopped = self._loop(budget, watch)
+        stopped = self._end(stopped)
+        watch()
+        return stopped
+
+    @property
+    def _now(self) -> float:
+        """Seconds of the campaign."""
+        return self._before + self._clock() - self._start
+
+    # ── the loop ──────────────────────────────────────────────────────────────────────────────
+
+    def _loop(self, budget: float | None, watch: Callable[[], None]) -> Stopped:
+        next_save = next_look = self._now
+        while True:
+            now = self._now
+            if stopped := self._over(budget, now):
+                return stopped
+            if now >= next_look:
+                next_look = now + LOOK_EVERY
+                self._look_at_disk()
+                self._roster.look_around(now)
+            if now >= next_save:
+                next_save = now + SAVE_EVERY
+                self._write(lambda store, at: store.tick(at))
+            self._start_turns(budget)
+            watch()
+            left = TICK if budget is None else min(TICK, max(0.0, budget - self._now))
+            self._results.extend(self._lanes.wait(left))
+            self._take_results()
+
+    def _over(self, budget: float | None, now: float) -> Stopped | None:
+        if self._interrupted:
+            return Stopped("interrupted", "Interrupted by the user; everything is kept.")
+        if budget is not None and now >= budget:
+            return Stopped("time-budget", f"The time of {budget:,.0f} seconds is used.")
+        if self._lanes.running or self._results or self._roster.count(WAITING):
+            return None
+        broken, retired = self._roster.count(BROKEN), self._roster.count(RETIRED)
+        if not retired:
+            return Stopped("nothing-to-fuzz", f"None of the {broken} targets can be fuzzed.")
+        but = f", but {broken} cannot be fuzzed" if broken else ""
+        return Stopped("all-retired", f"The risk of {retired} targets is as low as accepted{but}.")
+
+    def _start_turns(self, budget: float | None) -> None:
+        scheduler = self._scheduler
+        while self._lanes.free > 0 and not self._no_space and scheduler.is_anyone_available():
+            left = float("inf") if budget is None else budget - self._now
+            if left < LEAST_TURN:
+                return
+            arm = scheduler.choose()
+            member = self._roster.members[arm]
+            scheduler.pause(arm)
+            reason, belief, other, other_belief = self._why(arm)
+            try:
+                epoch = self._store.start_epoch(
+                    self._now, member.name, reason, belief, other, other_belief
+                )
+            except StoreFull:
+                scheduler.resume(arm)
+                self._run_out_of_space()
+                return
+            seconds = min(left, self._plan.epoch * member.plan.weight)
+            cores = min(member.plan.jobs, self._lanes.free)
+            self._lanes.start(Turn(member.name, member.session, epoch, seconds, cores))
+
+    def _why(self, arm: int) -> tuple[str, float | None, str, float | None]:
+        """Why a target was chosen: reason, what is expected of it, the next best, and of that."""
+        scheduler = self._scheduler
+        if scheduler.started(arm) == 1:
+            return "first turn", None, "", None
+        belief, best = scheduler.belief(arm), scheduler.next_best(arm)
+        if best is None:
+            return "only one left", belief or None, "", None
+        other = scheduler.belief(best)
+        if belief == 0 and other == 0:
+            return f"turn of {scheduler.policy.name}", None, "", None
+        reason = "expected most" if belief >= other else f"drawn by {scheduler.policy.name}"
+        return reason, belief, self._roster.members[best].name, other
+
+    # ── results ───────────────────────────────────────────────────────────────────────────────
+
+    def _take_results(self) -> None:
+        """Save what came of turns, in order; on a full disk they wait."""
+        try:
+            while self._results:
+                self._take(self._results[0])
+                self._results.popleft()
+            while self._writes:
+                self._writes[0](self._store, self._now)
+                self._writes.popleft()
+        except StoreFull:
+            self._run_out_of_space()
+
+    def _take(self, result: Result) -> None:
+        member = self._roster.by_name[result.turn.target]
+        totals = result.totals or member.session.totals()
+        if totals is None:
+            self._store.fail_epoch(result.turn.epoch, self._now)
+        else:
+            finding = self._find_out(member, totals)
+            turn = self._finished(member, totals, finding)
+            taken = self._store.finish_epoch(result.turn.epoch, self._now, turn)
+            weight = member.plan.weight
+            coverage = member.session.finds_coverage
+            self._scheduler.learn(
+                member.arm,
+                EpochResult(
+                    runs=taken.inputs,
+                    seconds=taken.seconds / weight,
+                    bugs=len(taken.fresh_bugs),
+                    new_bugs=len(taken.new_bugs),
+                    singletons=sum(bug.count == 1 for bug in totals.bugs),
+                    kept=totals.corpus if coverage else 0,
+                    discovery_rate=finding.discovery_rate * weight if coverage else 0.0,
+                ),
+            )
+            self._tell(member, totals, taken.new_bugs)
+            self._roster.took(member, totals, finding)
+        if result.problem and not self._lacks_space():
+            self._roster.broke(member, result.problem, self._now)
+        elif not result.problem:
+            member.works()
+        if member.state == WAITING:
+            self._scheduler.resume(member.arm)
+
+    def _find_out(self, member: Member, totals: Totals) -> Finding:
+        looked = member.looked if totals.generation == member.generation else 0
+        return find_out(totals, member.plan.accepted_risk, self._plan.confidence, looked)
+
+    def _finished(self, member: Member, totals: Totals, finding: Finding) -> FinishedTurn:
+        o = finding.observation
+        return FinishedTurn(
+            generation=totals.generation,
+            inputs=o.n,
+            seconds=totals.seconds,
+            species=o.species or 0,
+            discoveries=0 if o.discoveries is None else len(o.discoveries),
+            corpus=totals.corpus,
+            crashes=totals.crashes,
+            risk=finding.risk,
+            trend=finding.trend,
+            seconds_left=finding.seconds_left,
+            warnings=totals.warnings,
+            observation=o,
+            bugs=tuple(bug_found(self._plan.folder, member.plan, bug) for bug in totals.bugs),
+        )
+
+    def _tell(self, member: Member, totals: Totals, new_bugs: tuple[str, ...]) -> None:
+        for bug in totals.bugs:
+            if bug.id in new_bugs:
+                place = f" in {bug.frames[0]}" if bug.frames else ""
+                self._event("bug", member.name, f"{bug.kind}{place} ({bug.severity}), {bug.id}")
+        for warning in member.not_said(totals.warnings):
+            self._event("warning", member.name, warning)
+
+    def _recover(self, *, everything: bool) -> None:
+        """Take up what the targets' folders know and the store does not."""
+        memory = self._store.memory()
+        for member in self._roster.members:
+            if not (everything or memory[member.name].in_flight):
+                continue
+            totals = member.session.totals()
+            if totals is not None:
+                finding = self._find_out(member, totals)
+                turn = self._finished(member, totals, finding)
+                taken = self._store.recover(self._now, member.name, turn)
+                self._tell(member, totals, taken.new_bugs)
+
+    # ── saving ────────────────────────────────────────────────────────────────────────────────
+
+    def _event(self, kind: str, target: str, detail: str) -> None:
+        self._write(lambda store, at: store.event(at, kind, target, detail))
+
+    def _write(self, write: Callable[[Store, float], None]) -> None:
+        """Write to the store now or, on a full disk, later; always in order."""
+        self._writes.append(write)
+        if not self._no_space and not self._results:
+            self._take_results()
+
+    def _look_at_disk(self) -> None:
+        if self._lacks_space():
+            self._run_out_of_space()
+        elif self._no_space:
+            self._no_space = False
+            self._take_results()
+
+    def _lacks_space(self) -> bool:
+        try:
+            return shutil.disk_usage(self._plan.folder).free < LEAST_SPACE
+        except OSError:
+            return False
+
+    def _run_out_of_space(self) -> None:
+        if not self._no_space:
+            self._no_space = True
+            self._writes.append(
+                lambda store, at: store.event(
+                    at, "warning", "", "The disk was full: no epoch was started until it was not."
+                )
+            )
+
+    def _end(self, stopped: Stopped) -> Stopped:
+        """Let the turns end, and save everything."""
+        self._lanes.interrupt()
+        deadline = self._clock() + LAST_WORDS
+        while self._lanes.running and (left := deadline - self._clock()) > 0:
+            self._results.extend(self._lanes.wait(left))
+        self._no_space = False
+        self._take_results()
+        self._write(lambda store, at: store.event(at, "stopped", "", stopped.detail))
+        self._write(lambda store, at: store.end_run(at, stopped))
+        if not self._writes:
+            return stopped
+        return Stopped(
+            stopped.reason,
+            f"{stopped.detail} The disk is full: the end of this run could not be saved. Make "
+            "space; the next run takes up what the folders of the targets hold.",
+        )

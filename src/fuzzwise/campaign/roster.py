@@ -1,0 +1,177 @@
+"""The targets of a campaign: who waits, who is retired, who is broken, and who comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from fuzzwise.campaign.assessing import Finding
+from fuzzwise.campaign.changes import glance, signature
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.session import Session, Totals
+from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING
+from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.store.store import Store
+from fuzzwise.store.turn import TargetMemory
+
+RETRY = 60.0
+"""Seconds until a broken target gets another try; doubled each time it fails again."""
+
+Write = Callable[[Callable[[Store, float], None]], None]
+
+
+@dataclass
+class Member:
+    """A target, and what the manager keeps in mind of it."""
+
+    arm: int
+    plan: TargetPlan
+    session: Session
+    state: str = WAITING
+    generation: str = ""
+    looked: int = 0
+    signature: str = ""
+    seen: tuple[object, ...] = ()
+    problem: str = ""
+    retry_at: float = float("inf")
+    retry_after: float = RETRY
+    _said: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.plan.name
+
+    def works(self) -> None:
+        """It had a turn without a problem."""
+        self.retry_after = RETRY
+
+    def not_said(self, sentences: Iterable[str]) -> list[str]:
+        """Those that were not said before; numbers in them do not make another sentence."""
+        fresh = []
+        for sentence in sentences:
+            words = re.sub(r"\d[\d,.]*", "#", sentence)
+            if words not in self._said:
+                self._said.add(words)
+                fresh.append(sentence)
+        return fresh
+
+
+class Roster:
+    """All members; a change of state goes to the scheduler and to the store."""
+
+    def __init__(
+        self,
+        plan: CampaignPlan,
+        sessions: Mapping[str, Session],
+        scheduler: Scheduler,
+        write: Write,
+    ) -> None:
+        self.members = [
+            Member(arm, target, sessions[target.name]) for arm, target in enumerate(plan.targets)
+        ]
+        self.by_name = {member.name: member for member in self.members}
+        self._scheduler = scheduler
+        self._write = write
+
+    def count(self, state: str) -> int:
+        """How many targets are in a state."""
+        return sum(member.state == state for member in self.members)
+
+    def remember(self, memory: Mapping[str, TargetMemory]) -> None:
+        """Go on from what an earlier run knew; what was broken gets another try."""
+        for member in self.members:
+            known = memory[member.name]
+            member.generation, member.looked = known.generation, known.looked
+            member.signature = known.signature
+            if known.seconds > 0:
+                weight = member.plan.weight
+                self._scheduler.recall(
+                    member.arm,
+                    EpochResult(
+                        runs=known.inputs,
+                        seconds=known.seconds / weight,
+                        bugs=known.bugs,
+                        new_bugs=known.new_bugs,
+                        singletons=known.singletons,
+                        kept=known.corpus if known.finds_coverage else 0,
+                        discovery_rate=known.discovery_rate * weight if known.finds_coverage else 0,
+                    ),
+                )
+            if known.state == BROKEN:
+                self._set_state(member, WAITING, "", "")
+            elif known.state == RETIRED:
+                member.state = RETIRED
+                member.seen = glance(member.plan)
+                self._scheduler.pause(member.arm)
+                if why := self._why_return(member, known):
+                    self._return(member, why)
+
+    def took(self, member: Member, totals: Totals, finding: Finding) -> None:
+        """A member had a turn: perhaps its risk is low enough now."""
+        if totals.generation != member.generation:
+            member.generation = totals.generation
+            self._looked(member, 0, None)
+        decision = finding.decision
+        if decision is None or decision.estimate is None:
+            return
+        self._looked(member, decision.n, decision.estimate.high)
+        if decision.stop:
+            self._retire(member, decision.detail)
+
+    def broke(self, member: Member, problem: str, now: float) -> None:
+        """A member cannot be fuzzed; said once, tried again later, or when its files change."""
+        member.seen, member.signature = glance(member.plan), signature(member.plan)
+        member.retry_at = now + member.retry_after
+        member.retry_after *= 2
+        self._scheduler.pause(member.arm)
+        self._set_state(member, BROKEN, "broken", problem)
+        if member.not_said([problem]):
+            self._write(lambda store, at: store.event(at, "broken", member.name, problem))
+
+    def look_around(self, now: float) -> None:
+        """Bring back who has new files, and who is due for another try."""
+        for member in self.members:
+            if member.state == BROKEN and now >= member.retry_at:
+                member.retry_at = float("inf")
+                self._set_state(member, WAITING, "", "")
+                self._scheduler.resume(member.arm)
+            elif member.state != WAITING and (seen := glance(member.plan)) != member.seen:
+                member.seen = seen
+                if (new := signature(member.plan)) not in ("", member.signature):
+                    member.signature = new
+                    self._return(member, "Its program or its corpus has changed.")
+
+    def _why_return(self, member: Member, known: TargetMemory) -> str:
+        accepted = member.plan.accepted_risk
+        if accepted is None:
+            return "No risk is accepted any more."
+        if known.looked_high is None or known.looked_high >= accepted:
+            return f"The accepted risk is {accepted:g} now."
+        if signature(member.plan) not in ("", known.signature):
+            return "Its program or its corpus has changed."
+        return ""
+
+    def _retire(self, member: Member, detail: str) -> None:
+        member.seen, member.signature = glance(member.plan), signature(member.plan)
+        mark = member.signature
+        self._scheduler.pause(member.arm)
+        self._set_state(member, RETIRED, "accepted-risk", detail)
+        self._write(lambda store, _: store.set_signature(member.name, mark))
+        self._write(lambda store, at: store.event(at, "retired", member.name, detail))
+
+    def _return(self, member: Member, why: str) -> None:
+        self._set_state(member, WAITING, "", "")
+        self._write(lambda store, at: store.event(at, "returned", member.name, why))
+        self._scheduler.resume(member.arm)
+
+    def _looked(self, member: Member, n: int, high: float | None) -> None:
+        member.looked = n
+        self._write(lambda store, _: store.set_looked(member.name, n, high))
+
+    def _set_state(self, member: Member, state: str, reason: str, detail: str) -> None:
+        member.state = state
+        if state == BROKEN:
+            member.problem = detail
+        self._write(lambda store, _: store.set_state(member.name, state, reason, detail))

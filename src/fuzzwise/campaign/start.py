@@ -1,0 +1,63 @@
+"""A campaign from its plan to its end: builds, opens, runs, and tells how it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Protocol
+
+from fuzzwise.campaign.build import build_all
+from fuzzwise.campaign.manager import Manager
+from fuzzwise.campaign.places import only_one
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.sessions import open_sessions
+from fuzzwise.campaign.state import CampaignState
+from fuzzwise.store.store import Store
+from fuzzwise.triage.workers import Workers
+
+
+class Watch(Protocol):
+    """Somebody who looks on."""
+
+    def update(self) -> None:
+        """Called several times a second."""
+        ...
+
+
+Watching = Callable[
+    [Callable[[], CampaignState], CampaignState | None], AbstractContextManager[Watch]
+]
+"""From a way to read the campaign, and what it was before this run, to a view of it."""
+
+
+class Running:
+    """One call of ``fuzzwise run``."""
+
+    def __init__(self, plan: CampaignPlan) -> None:
+        self._plan = plan
+        self._manager: Manager | None = None
+        self._interrupted = False
+
+    def interrupt(self) -> None:
+        """End soon, and keep everything."""
+        self._interrupted = True
+        if self._manager:
+            self._manager.interrupt()
+
+    def run(
+        self, seconds: float | None, say: Callable[[str], None], watching: Watching
+    ) -> CampaignState:
+        """Build what has to be built and run the campaign; how it stands in the end."""
+        plan = self._plan
+        with only_one(plan.folder), Store.open(plan.folder) as store:
+            broken = build_all(plan, say)
+            with Workers(plan.cores) as workers:
+                self._manager = Manager(plan, store, open_sessions(plan, workers))
+                if self._interrupted:
+                    self._manager.interrupt()
+                before = store.state() if store.has_runs() else None
+                with watching(store.state, before) as watch:
+                    stopped = self._manager.run(seconds, watch.update, broken)
+            # This process still holds the lock, by which readers tell that a campaign runs.
+            return replace(store.state(), running=False, stopped=stopped)

@@ -1,0 +1,42 @@
+"""What ``run``, ``status`` and ``report`` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fuzzwise.cli import output
+
+if TYPE_CHECKING:
+    from fuzzwise.campaign.state import CampaignState
+
+baseline = click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Known bugs, which do not count: JSON of an earlier status, or an id a line.",
+)
+
+
+def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool) -> None:
+    """The end of a run: what was found, what may stop, what to do next."""
+    if as_json:
+        print_document(state, fresh)
+        return
+    from fuzzwise.report.campaign_status import summary
+
+    for line in summary(state, fresh):
+        click.echo(line)
+
+
+def print_document(state: CampaignState, fresh: set[str] | None = None) -> None:
+    """The campaign as JSON."""
+    from fuzzwise.report.campaign_json import document
+    from fuzzwise.store.reading import read_observations
+
+    found = document(state, read_observations(state.folder))
+    if fresh is not None:
+        found["new_bugs"] = sorted(fresh)
+    output.print_json(found)

@@ -1,0 +1,85 @@
+"""``fuzzwise report``: a campaign for others to read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from fuzzwise.cli import campaign_output, options
+from fuzzwise.errors import BadInput
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the page: one HTML file that needs nothing else.  [default: DIR/report.html]",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write a summary for a pull request; - prints it.",
+)
+@click.option(
+    "--sarif",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the bugs as SARIF 2.1.0, for code scanning.",
+)
+@campaign_output.baseline
+@options.as_json
+def command(
+    folder: Path,
+    out: Path | None,
+    markdown: Path | None,
+    sarif: Path | None,
+    baseline: Path | None,
+    as_json: bool,
+) -> None:
+    """Report on the campaign in DIR: what is safe to stop, where the time went, what was found.
+
+    Without an option, writes the page. With --markdown, --sarif or --json, writes these; the page
+    too if -o is given.
+    """
+    from fuzzwise.campaign.baseline import new_bugs, read_baseline
+    from fuzzwise.store.reading import read_bug_times, read_history, read_state
+
+    state = read_state(folder)
+    fresh = new_bugs(state.bugs, read_baseline(baseline)) if baseline else None
+    if sarif:
+        from fuzzwise.report import sarif as sarif_file
+
+        sarif_file.save(sarif_file.findings_of_campaign(state), sarif)
+    if markdown:
+        from fuzzwise.report.campaign_markdown import summary
+
+        text = summary(state, fresh)
+        if str(markdown) == "-":
+            click.echo(text, nl=False)
+        else:
+            _write(markdown, text)
+    if as_json:
+        campaign_output.print_document(state, fresh)
+    if out or not (sarif or markdown or as_json):
+        from fuzzwise.report.campaign_page import page
+
+        path = out or folder / "report.html"
+        _write(path, page(state, read_history(folder), read_bug_times(folder), fresh))
+        click.echo(f"The report is {path}.", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error

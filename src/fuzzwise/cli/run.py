@@ -1,0 +1,77 @@
+"""``fuzzwise run``: many targets under one budget."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import click
+
+from fuzzwise.cli import (
+    ABOVE_THE_RISK,
+    BAD_USAGE,
+    FOUND_BUGS,
+    INTERRUPTED,
+    campaign_output,
+    options,
+)
+from fuzzwise.units import parse_duration
+
+
+@click.command()
+@click.argument("campaign", type=click.Path(path_type=Path))
+@click.option(
+    "--time",
+    "seconds",
+    metavar="TIME",
+    help="Run for so long now, whatever is left of the budget: 90s, 15m, 4h.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the campaign."
+)
+@click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
+@campaign_output.baseline
+@click.option("--quiet", is_flag=True, help="No progress.")
+@options.as_json
+def command(
+    campaign: Path,
+    seconds: str | None,
+    out: Path | None,
+    fail_on_bug: bool,
+    baseline: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the campaign in a TOML file: spend its budget where most is to be found.
+
+    Targets whose residual risk is below the accepted one are retired, and their time goes to the
+    others. The same command again goes on where it ended; new seeds, a new build or a lower
+    accepted risk bring a retired target back. Watch it from elsewhere with `fuzzwise status DIR`.
+    """
+    from fuzzwise.campaign.baseline import new_bugs, read_baseline
+    from fuzzwise.campaign.config import read_plan
+    from fuzzwise.campaign.start import Running
+    from fuzzwise.report.campaign_view import View
+
+    allowed = parse_duration(seconds) if seconds else None
+    known = read_baseline(baseline) if baseline else set()
+    plan = read_plan(campaign, out)
+    running = Running(plan)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: running.interrupt())
+    state = running.run(
+        allowed,
+        lambda sentence: None if quiet else click.echo(sentence, err=True),
+        lambda read, before: View(read, before=before, quiet=quiet or as_json),
+    )
+    fresh = new_bugs(state.bugs, known) if baseline else None
+    campaign_output.print_summary(state, fresh, as_json=as_json)
+    reason = state.stopped.reason if state.stopped else ""
+    if reason == "interrupted":
+        raise click.exceptions.Exit(INTERRUPTED)
+    if fail_on_bug and (state.bugs if fresh is None else fresh):
+        raise click.exceptions.Exit(FOUND_BUGS)
+    if reason == "nothing-to-fuzz":
+        raise click.exceptions.Exit(BAD_USAGE)
+    if any(t.accepted_risk is not None and t.state != "retired" for t in state.targets):
+        raise click.exceptions.Exit(ABOVE_THE_RISK)

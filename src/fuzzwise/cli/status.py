@@ -1,0 +1,58 @@
+"""``fuzzwise status``: how a campaign stands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from fuzzwise.cli import campaign_output, options, output
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--follow", is_flag=True, help="Show the live view until the campaign ends.")
+@click.option(
+    "--decisions", is_flag=True, help="List the latest epochs: why this target, why then."
+)
+@click.option("--target", default="", metavar="NAME", help="Only the decisions for this target.")
+@click.option(
+    "--last",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many decisions to list.",
+)
+@options.as_json
+def command(
+    folder: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
+) -> None:
+    """Show how the campaign in DIR stands; it may be running, ended or killed."""
+    from fuzzwise.store.reading import is_running, read_decisions, read_state
+
+    if decisions:
+        found = read_decisions(folder, target, last)
+        if as_json:
+            from dataclasses import asdict
+
+            output.print_json({"decisions": [asdict(decision) for decision in found]})
+        else:
+            from fuzzwise.report.campaign_status import print_decisions
+
+            print_decisions(found)
+        return
+    if follow:
+        from fuzzwise.report.campaign_view import View
+
+        with View(lambda: read_state(folder)) as view:
+            while is_running(folder):
+                view.update()
+                time.sleep(0.25)
+    state = read_state(folder)
+    if as_json:
+        campaign_output.print_document(state)
+    else:
+        from fuzzwise.report.campaign_status import print_status
+
+        print_status(state)

@@ -1,0 +1,113 @@
+"""A running campaign: a picture that is redrawn on a terminal, lines of a log in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from fuzzwise.campaign.state import CampaignState
+from fuzzwise.report import short
+from fuzzwise.report.campaign_frame import frame, overview
+from fuzzwise.report.campaign_news import news
+
+DRAW_EVERY = 0.5
+LOOK_EVERY = 1.0
+SUMMARY_EVERY = 60.0
+COST = 100
+"""A picture that takes long is drawn less often: it may use one part in so many of a core."""
+
+
+class View:
+    """Shows a campaign while it runs; ``update`` is to be called again and again.
+
+    ``read`` gives the campaign as it is now; what ``before`` knows already is no news in the log.
+    A terminal that goes away, or a full disk under the log, ends the view and not the campaign.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], CampaignState],
+        *,
+        before: CampaignState | None = None,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._read = read
+        self._quiet = quiet
+        self._clock = clock
+        self._known = {item.key for item in news(before)} if before else set()
+        self._next = 0.0
+        self._next_summary = 0.0
+        self._live: Live | None = None
+        self._size: tuple[int, int] | None = None
+
+    def __enter__(self) -> Self:
+        """Take over the terminal, if there is one."""
+        self._next = self._clock()
+        self._next_summary = self._next + SUMMARY_EVERY
+        if not self._quiet and sys.stderr.isatty():
+            console = Console(stderr=True, highlight=False)
+            if not console.is_dumb_terminal:
+                self._live = Live(
+                    console=console,
+                    auto_refresh=False,
+                    transient=True,
+                    redirect_stdout=sys.stdout.isatty(),  # a pipe keeps what is meant for it
+                )
+                self._live.start()
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Give the terminal back, or end the log with a summary; not on top of an error."""
+        live, self._live = self._live, None
+        try:
+            if live:
+                live.stop()
+            elif not (self._quiet or error):
+                self._log(ended=True)
+        except OSError:
+            self._quiet = True
+
+    def update(self) -> None:
+        """Show the campaign, if it is time to."""
+        if self._quiet or self._clock() < self._next:
+            return
+        began = time.thread_time()
+        try:
+            if self._live:
+                self._draw(self._live)
+            else:
+                self._log()
+        except OSError:
+            self._quiet = True
+        rest = COST * (time.thread_time() - began)
+        self._next = self._clock() + max(DRAW_EVERY if self._live else LOOK_EVERY, rest)
+
+    def _draw(self, live: Live) -> None:
+        size = live.console.size
+        if self._size not in (None, size):
+            # The lines of the last picture may now be more lines, or elsewhere: begin with nothing.
+            live.console.clear()
+        self._size = size
+        lines = frame(self._read(), size.width, size.height - 1)
+        live.update(Text("\n", no_wrap=True, end="").join(lines), refresh=True)
+
+    def _log(self, *, ended: bool = False) -> None:
+        state = self._read()
+        fresh = news(state, known=self._known)
+        self._known.update(item.key for item in fresh)
+        lines = [item.line() for item in fresh]
+        late = self._clock() - self._next_summary
+        if ended or late >= 0:
+            self._next_summary += late - late % SUMMARY_EVERY + SUMMARY_EVERY
+            budget = f" · budget {short.clock(state.budget)}" if state.budget else ""
+            lines.append(f"{short.clock(state.seconds):>6}  {overview(state)}{budget}")
+        if lines:
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
+            sys.stderr.flush()

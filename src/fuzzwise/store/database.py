@@ -1,0 +1,198 @@
+"""The database file of a campaign: opened for one writer or for readers, with errors as sentences.
+
+WAL lets readers work while the writer writes; with synchronous=FULL a committed transaction is on
+the disk. A file that is damaged all the same is put aside, never repaired by guessing and never
+deleted: what the targets' own folders hold is counted again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from fuzzwise.errors import BadInput
+
+FILE = "campaign.db"
+BUSY_SECONDS = 30.0
+"""How long to wait for another process that is in the middle of a transaction."""
+
+MOST_WAL = 4 << 20
+"""Bytes in the write-ahead log before its pages go to the main file."""
+
+_NEXT_TO_FULL = 1 << 20
+_SMALLEST_PAGE = 512
+
+
+class StoreFull(BadInput):
+    """The disk has no space for the campaign's database; nothing of the transaction was kept."""
+
+
+class Damaged(BadInput):
+    """The database cannot be read as one."""
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Turn errors of the database into sentences."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.DatabaseError) as error:
+        known = _explained(path, error.orig if isinstance(error, DBAPIError) else error)
+        if known is None:
+            raise
+        raise known from error
+
+
+def _explained(path: Path, error: BaseException | None) -> BadInput | None:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return _full(path)
+        case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_CANTOPEN if _is_full(path):
+            return _full(path)
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return Damaged(
+                f"{path} is damaged ({error}). Run the campaign again: the file is put aside, and "
+                "what the folders of the targets hold is counted again."
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return BadInput(f"{path} is locked by another process. Wait for it, or end it.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return BadInput(f"{path} cannot be written. Check who owns it and its folder.")
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR:
+            return BadInput(f"{path} cannot be used ({error}). Check the disk and the permissions.")
+        case _:
+            return None
+
+
+def _full(path: Path) -> StoreFull:
+    return StoreFull(
+        f"The disk of {path} is full; make space on it. Nothing that was stored is lost."
+    )
+
+
+def _is_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _NEXT_TO_FULL
+    except OSError:
+        return False
+
+
+def open_for_writing(path: Path) -> Connection:
+    """The writer's connection, in WAL mode; the file is made where there is none."""
+    connection = _connect(path, "mode=rwc", "BEGIN IMMEDIATE")
+    try:
+        for setting in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            # The writer moves pages to the main file itself: see checkpoint.
+            "wal_autocheckpoint=0",
+            "journal_size_limit=0",
+        ):
+            _pragma(connection, setting)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_for_reading(path: Path) -> Connection:
+    """A reader's connection; each of its transactions sees one state of the database."""
+    connection = _connect(path, "mode=ro", "BEGIN")
+    try:
+        _pragma(connection, "schema_version")
+    except sqlite3.OperationalError:
+        connection.close()
+        if os.access(path.parent, os.W_OK):
+            raise
+        # On a read-only disk nobody writes, and there is no place for the files that WAL needs.
+        connection = _connect(path, "immutable=1", "BEGIN")
+    return connection
+
+
+def checkpoint(connection: Connection, path: Path) -> None:
+    """Move the log's pages to the main file if it is long; call it right before a transaction.
+
+    That transaction then begins the log again. After it would also do, but if the log's end was
+    lost in between, the rest of it would put old pages over newer ones.
+    """
+    try:
+        size = path.with_name(f"{path.name}-wal").stat().st_size
+    except FileNotFoundError:
+        return
+    if size > MOST_WAL:
+        _pragma(connection, "wal_checkpoint(PASSIVE)")
+
+
+def put_aside_if_damaged(path: Path) -> str:
+    """Rename a damaged database and its log; the sentence that says so, or "" if it is sound."""
+    names = [path.name, f"{path.name}-wal", f"{path.name}-shm"]
+    if not any(path.with_name(name).exists() for name in names) or _is_sound(path):
+        return ""
+    number = 1
+    while any(path.with_name(f"{path.name}.damaged-{number}{end}").exists() for end in _ENDS):
+        number += 1
+    aside = f"{path.name}.damaged-{number}"
+    for name, end in zip(names, _ENDS, strict=True):
+        if path.with_name(name).exists():
+            path.with_name(name).rename(path.with_name(f"{aside}{end}"))
+    return (
+        f"The campaign's database was damaged; it is now {path.with_name(aside)}, and a new one "
+        "was begun. Bugs and counts in the folders of the targets are taken up again; the times "
+        "of epochs before now are lost."
+    )
+
+
+_ENDS = ("", "-wal", "-shm")
+
+
+def _is_sound(path: Path) -> bool:
+    size = path.stat().st_size if path.exists() else 0
+    log = path.with_name(f"{path.name}-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    if size == 0:
+        # As a new one is for a moment; but one with a log, or with targets, had more in it.
+        return not has_log and not (path.parent / "targets").exists()
+    if size % _SMALLEST_PAGE and not has_log:
+        return False  # the check below takes what is missing for zeros
+    try:
+        with sentences(path):
+            connection = _connect(path, "mode=rw", "BEGIN")
+            try:
+                return _pragma(connection, "quick_check(1)") == "ok"
+            finally:
+                connection.close()
+    except Damaged:
+        return False
+
+
+def _connect(path: Path, mode: str, begin: str) -> Connection:
+    def open_file() -> sqlite3.Connection:
+        # isolation_level=None: the driver begins nothing by itself, so that a transaction can
+        # hold changes of the schema and readers see one state.
+        address = f"{path.absolute().as_uri()}?{mode}"
+        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+    engine = create_engine("sqlite://", creator=open_file, poolclass=NullPool)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine.connect()
+
+
+def _pragma(connection: Connection, setting: str) -> object:
+    """Run a pragma outside any transaction; the first value of its answer."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    row = driver.execute(f"PRAGMA {setting}").fetchone()
+    return row[0] if row else None

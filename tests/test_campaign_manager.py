@@ -1,0 +1,302 @@
+"""What the manager decides: who gets the next epoch, who is retired, who comes back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fuzzwise.campaign.manager import Manager
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, CampaignState, Stopped
+from fuzzwise.store.reading import read_decisions, read_state
+from fuzzwise.store.store import Store
+from simulated_session import SPEED, SimulatedSession, plan_of
+
+CLEAN = SimulatedSession
+FERTILE = tuple(range(100, 5_000_000, 100))
+
+
+def run(
+    plan: CampaignPlan,
+    sessions: Mapping[str, SimulatedSession],
+    seconds: float | None = None,
+    broken: Mapping[str, str] | None = None,
+) -> tuple[Stopped, CampaignState]:
+    with Store.open(plan.folder) as store:
+        manager = Manager(plan, store, {n: s.after_restart() for n, s in sessions.items()})
+        stopped = manager.run(seconds, lambda: None, broken)
+    return stopped, read_state(plan.folder)
+
+
+def kinds(state: CampaignState, target: str) -> list[str]:
+    return [event.kind for event in state.events if event.target == target]
+
+
+def by_name(state: CampaignState) -> dict[str, str]:
+    return {target.name: target.state for target in state.targets}
+
+
+def test_a_campaign_ends_early_when_the_risk_of_all_targets_is_accepted(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b", "c"], budget=60.0)
+    stopped, state = run(plan, {"a": CLEAN(), "b": CLEAN((3, 50)), "c": CLEAN()})
+    assert stopped.reason == "all-retired"
+    assert state.seconds < 30
+    assert state.stopped == stopped
+    for target in state.targets:
+        assert (target.state, target.reason) == (RETIRED, "accepted-risk")
+        assert "accepted risk 0.001" in target.detail
+        assert target.risk is not None
+        assert target.risk.high is not None
+        assert target.risk.high < 1e-3
+        assert kinds(state, target.name) == ["retired"]
+
+
+def test_the_time_of_retired_targets_goes_to_the_others(tmp_path: Path):
+    plan = plan_of(tmp_path, ["clean", "fertile"], cores=1, scheduler="round-robin")
+    stopped, state = run(plan, {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}, 3.0)
+    assert stopped.reason == "time-budget"
+    assert by_name(state) == {"clean": RETIRED, "fertile": WAITING}
+    retired_at = next(e.at for e in state.events if e.kind == "retired")
+    later = [d for d in read_decisions(plan.folder, last=1000) if d.at > retired_at]
+    assert len(later) > 5
+    assert {d.target for d in later} == {"fertile"}
+
+
+def test_every_decision_says_why(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b", "c"], cores=1)
+    sessions = {n: CLEAN(FERTILE, bugs={500: n}) for n in ("a", "b", "c")}
+    run(plan, sessions, 1.0)
+    decisions = read_decisions(plan.folder, last=1000)
+    assert [d.reason for d in decisions[:3]] == ["first turn"] * 3
+    assert all(d.belief is None for d in decisions[:3])
+    for decision in decisions[3:]:
+        assert decision.reason == "expected most"
+        assert decision.other != decision.target
+        assert decision.belief is not None
+        assert decision.other_belief is not None
+        assert decision.belief >= decision.other_belief
+    assert sum(d.new_bugs or 0 for d in decisions) == 3
+    assert sum(d.inputs or 0 for d in decisions) == sum(s.n for s in sessions.values())
+
+
+def test_results_may_come_in_any_order_and_all_of_them_count(tmp_path: Path):
+    plan = plan_of(tmp_path, list("abcdefgh"), cores=4)
+    sessions = {
+        name: CLEAN(FERTILE, patience=0.2 + 0.3 * (i % 5)) for i, name in enumerate("abcdefgh")
+    }
+    _, state = run(plan, sessions, 1.5)
+    assert {t.name: t.inputs for t in state.targets} == {n: s.n for n, s in sessions.items()}
+    assert {s.most_busy for s in sessions.values()} == {1}
+    assert state.epochs == sum(len(s.turns) for s in sessions.values())
+
+
+def test_a_target_with_several_jobs_uses_free_cores_but_no_more_than_it_may(tmp_path: Path):
+    plan = plan_of(tmp_path, ["one", "two"], cores=4)
+    one, two = plan.targets
+    plan = replace(plan, targets=(one, replace(two, jobs=3)))
+    sessions = {"one": CLEAN(FERTILE), "two": CLEAN(FERTILE)}
+    run(plan, sessions, 1.0)
+    assert {jobs for _, jobs in sessions["one"].turns} == {1}
+    assert {jobs for _, jobs in sessions["two"].turns} == {3}
+    assert sessions["two"].most_busy == 1
+
+
+@pytest.mark.parametrize("scheduler", ["round-robin", "risk-rate"])
+def test_a_high_share_gets_four_times_the_time_of_a_low_one(tmp_path: Path, scheduler: str):
+    plan = plan_of(tmp_path, ["low", "high"], cores=1, scheduler=scheduler)
+    low, high = plan.targets
+    targets = (replace(low, share="low"), replace(high, share="high"))
+    plan = replace(plan, targets=tuple(replace(t, accepted_risk=None) for t in targets))
+    _, state = run(plan, {"low": CLEAN(), "high": CLEAN()}, 3.0)
+    times = {target.name: target.seconds for target in state.targets}
+    assert times["high"] / times["low"] == pytest.approx(4, rel=0.35)
+
+
+def test_a_broken_target_is_said_once_and_the_others_go_on(tmp_path: Path):
+    plan = plan_of(tmp_path, ["good", "bad", "worse"])
+    sessions = {
+        "good": CLEAN(FERTILE),
+        "bad": CLEAN(problem="bad: does not start."),
+        "worse": CLEAN(),
+    }
+    stopped, state = run(plan, sessions, 1.0, broken={"worse": "worse: does not compile."})
+    assert stopped.reason == "time-budget"
+    assert by_name(state) == {"good": WAITING, "bad": BROKEN, "worse": BROKEN}
+    assert [e.detail for e in state.events if e.kind == "broken"] == [
+        "worse: does not compile.",
+        "bad: does not start.",
+    ]
+    assert sessions["good"].n > 0
+    assert sessions["worse"].turns == []
+
+
+def test_nothing_to_fuzz_is_no_success(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b"])
+    problem = "it does not start."
+    stopped, state = run(plan, {n: CLEAN(problem=problem) for n in ("a", "b")}, 30.0)
+    assert stopped.reason == "nothing-to-fuzz"
+    assert state.seconds < 10
+
+
+def test_a_broken_target_gets_another_try_in_the_next_run(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"])
+    session = CLEAN(problem="a: is gone.")
+    run(plan, {"a": session}, 1.0)
+    session.problem = ""
+    stopped, state = run(plan, {"a": session})
+    assert stopped.reason == "all-retired"
+    assert kinds(state, "a") == ["broken", "retired"]
+
+
+def test_a_broken_target_returns_when_its_program_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("fuzzwise.campaign.manager.LOOK_EVERY", 0.1)
+    plan = plan_of(tmp_path, ["a", "b"])
+    program = plan.targets[0].program
+    program.unlink()
+    session = CLEAN(FERTILE, problem="a: is gone.")
+
+    def bring_back() -> None:
+        session.problem = ""
+        program.write_text("a new one")
+
+    threading.Timer(0.5, bring_back).start()
+    _, state = run(plan, {"a": session, "b": CLEAN(FERTILE)}, 2.0)
+    assert kinds(state, "a") == ["broken", "returned"]
+    assert session.n > 0
+
+
+def retired(tmp_path: Path) -> tuple[CampaignPlan, dict[str, SimulatedSession]]:
+    plan = plan_of(tmp_path, ["a", "b"])
+    sessions = {"a": CLEAN(), "b": CLEAN()}
+    stopped, _ = run(plan, sessions)
+    assert stopped.reason == "all-retired"
+    return plan, sessions
+
+
+def test_what_is_retired_stays_retired_in_the_next_run(tmp_path: Path):
+    plan, sessions = retired(tmp_path)
+    before = {name: session.n for name, session in sessions.items()}
+    stopped, state = run(plan, sessions, 5.0)
+    assert stopped.reason == "all-retired"
+    assert {name: session.n for name, session in sessions.items()} == before
+    assert kinds(state, "a") == ["retired"]
+
+
+def test_a_new_seed_brings_a_target_back(tmp_path: Path):
+    plan, sessions = retired(tmp_path)
+    (plan.targets[0].corpus[0] / "seed").write_text("new")
+    turns = len(sessions["a"].turns)
+    _, state = run(plan, sessions, 1.0)
+    assert len(sessions["a"].turns) > turns
+    assert kinds(state, "a")[:2] == ["retired", "returned"]
+    assert kinds(state, "b") == ["retired"]
+
+
+def test_a_seed_that_comes_while_it_runs_brings_a_target_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("fuzzwise.campaign.manager.LOOK_EVERY", 0.1)
+    plan = plan_of(tmp_path, ["clean", "fertile"])
+    seed = plan.targets[0].corpus[0] / "seed"
+    threading.Timer(1.5, lambda: seed.write_text("new")).start()
+    _, state = run(plan, {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}, 2.5)
+    assert kinds(state, "clean")[:2] == ["retired", "returned"]
+
+
+def test_a_new_build_brings_a_target_back_and_its_counts_begin_again(tmp_path: Path):
+    plan, sessions = retired(tmp_path)
+    plan.targets[0].program.write_text("another build")
+    first = sessions["a"].n
+    sessions["a"].build_anew()
+    stopped, state = run(plan, sessions)
+    assert stopped.reason == "all-retired"
+    assert kinds(state, "a") == ["retired", "returned", "retired"]
+    assert state.targets[0].inputs == first + sessions["a"].n  # all that was ever made
+    assert state.targets[0].risk is not None
+    assert state.targets[0].risk.n == sessions["a"].n  # but only these count for the risk
+
+
+def test_a_lower_accepted_risk_brings_a_target_back_and_a_higher_one_does_not(tmp_path: Path):
+    plan, sessions = retired(tmp_path)
+    a, b = plan.targets
+    lower = replace(a, accepted_risk=2e-4)
+    plan = replace(plan, targets=(lower, replace(b, accepted_risk=0.5)))
+    stopped, state = run(plan, sessions)
+    assert stopped.reason == "all-retired"
+    assert kinds(state, "a") == ["retired", "returned", "retired"]
+    assert state.targets[0].risk is not None
+    assert state.targets[0].risk.value < 2e-4
+    assert kinds(state, "b") == ["retired"]
+
+
+def test_a_run_goes_on_with_the_budget_that_is_left(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], budget=1.0)
+    session = CLEAN(FERTILE)
+    run(plan, {"a": session}, 0.6)
+    first = session.n
+    _, state = run(plan, {"a": session})
+    assert session.n > first
+    assert state.seconds == pytest.approx(1.0, abs=0.5)
+    before = session.n
+    stopped, _ = run(plan, {"a": session})
+    assert stopped.reason == "time-budget"
+    assert session.n == before
+
+
+def test_an_interrupted_campaign_keeps_what_it_has(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], epoch=30.0)
+    session = CLEAN(FERTILE)
+    with Store.open(plan.folder) as store:
+        manager = Manager(plan, store, {"a": session})
+        threading.Timer(0.5, manager.interrupt).start()
+        began = time.monotonic()
+        stopped = manager.run(None, lambda: None)
+    assert time.monotonic() - began < 5
+    assert stopped.reason == "interrupted"
+    assert read_state(plan.folder).targets[0].inputs == session.n > 0
+
+
+def test_it_ends_on_time_even_if_a_session_does_not(tmp_path: Path):
+    plan = plan_of(tmp_path, ["deaf", "good"], budget=1.0)
+    sessions = {"deaf": CLEAN(patience=400.0, deaf=True), "good": CLEAN(FERTILE)}
+    began = time.monotonic()
+    stopped, state = run(plan, sessions)
+    assert time.monotonic() - began < 1.0 + 3.0
+    assert stopped.reason == "time-budget"
+    assert by_name(state)["deaf"] == WAITING  # nobody is fuzzing any more
+
+
+def test_bugs_are_new_once_and_warnings_said_once(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b"])
+    sessions = {n: CLEAN(FERTILE, bugs={500: "same", 900: f"own-{n}"}) for n in ("a", "b")}
+    sessions["a"].warnings = ("3 inputs were slow",)
+    _, state = run(plan, sessions, 0.5)
+    sessions["a"].warnings = ("5 inputs were slow",)
+    _, state = run(plan, sessions, 0.5)
+    assert sorted(bug.frames[0] for bug in state.bugs) == ["own-a", "own-b", "same"]
+    same = next(bug for bug in state.bugs if bug.frames == ("same",))
+    assert sorted(same.targets) == ["a", "b"]
+    assert sum(event.kind == "bug" for event in state.events) == 3
+    assert 1 <= sum(event.kind == "warning" for event in state.events) <= 2  # once a run
+
+
+def test_what_a_killed_run_left_in_the_folders_is_taken_up(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], cores=1)
+    session = CLEAN(FERTILE, bugs={3500: "late"})
+    with Store.open(plan.folder) as store:  # a run that is killed while an epoch is under way
+        store.begin_run(plan, None)
+        store.start_epoch(0.1, "a", "first turn", None, "", None)
+    session.n, session.seconds = 4000, 4000 / SPEED
+    _, state = run(plan, {"a": session}, 0.4)
+    assert state.targets[0].inputs == session.n
+    assert [bug.frames for bug in state.bugs] == [("late",)]
+    decisions = read_decisions(plan.folder, last=1000)
+    assert "recovered" in [d.reason for d in decisions]
+    assert sum(d.inputs or 0 for d in decisions) == session.n
