@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from fuzzwise.triage.examine import Verdict, from_report
 
 MOST_INPUTS = 100
@@ -51,7 +53,7 @@ class BugBook:
         self._folder = folder
         self.bugs: dict[str, Bug] = {}
         for home in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if (home / REPORT).is_file() and (bug := _read(home)):
+            if home.is_dir() and (bug := _read(home)):
                 self.bugs[bug.id] = bug
 
     def add(
@@ -64,46 +66,68 @@ class BugBook:
         home.mkdir(parents=True, exist_ok=True)
         report = home / REPORT
         if not report.exists():
-            _write(report, seen.report)
+            write_whole(report, seen.report.encode(errors="replace"))
         known = self.bugs.get(found.id) or Bug(
             *(found.id, found.kind, found.severity, found.frames, 0, (), n, round(seconds, 3)),
             *(seen.summary, seen.file, seen.line),
         )
+        return self._keep(replace(known, count=known.count + count), files)
+
+    def keep(self, bug: str, files: Sequence[Path]) -> Bug:
+        """Move further inputs into the folder of a bug that is known."""
+        return self._keep(self.bugs[bug], files)
+
+    def path(self, name: str) -> Path:
+        """Where an input of a bug is."""
+        return self._folder / name
+
+    def _keep(self, known: Bug, files: Sequence[Path]) -> Bug:
         kept = list(known.inputs)
         for file in files:
-            name = f"{found.id}/{file.name}"
+            name = f"{known.id}/{file.name}"
             if name in kept or len(kept) >= MOST_INPUTS:
                 file.unlink()
                 continue
-            shutil.move(file, home / file.name)
+            shutil.move(file, self._folder / name)
             kept.append(name)
-        bug = replace(known, count=known.count + count, inputs=tuple(kept))
+        bug = replace(known, inputs=tuple(kept))
         self.put(bug)
         return bug
 
     def put(self, bug: Bug) -> None:
         """Write the record of a bug."""
         self.bugs[bug.id] = bug
-        _write(self._folder / bug.id / RECORD, json.dumps(asdict(bug), indent=1))
+        write_whole(self._folder / bug.id / RECORD, json.dumps(asdict(bug), indent=1).encode())
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it has the old content or the new one, whatever happens."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    partial.write_text(text, errors="replace")
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def _read(home: Path) -> Bug | None:
     try:
-        row = json.loads((home / RECORD).read_text())
-        return Bug(**row | {"frames": tuple(row["frames"]), "inputs": tuple(row["inputs"])})
-    except (OSError, ValueError, TypeError, KeyError):
+        bug = msgspec.json.decode((home / RECORD).read_bytes(), type=Bug)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return _made_again(home)
+    return bug if bug.id == home.name else _made_again(home)
 
 
 def _made_again(home: Path) -> Bug | None:
     """A bug from its report and its inputs; the times of its discovery are lost."""
-    seen = from_report((home / REPORT).read_text(errors="replace"))
+    try:
+        seen = from_report((home / REPORT).read_text(errors="replace"))
+    except OSError:
+        return None
     if seen.bug is None:
         return None
     names = sorted(

@@ -4,11 +4,15 @@ Targets are its only descendants, so that whatever is left after a run is a targ
 even if it went to a session of its own. Requests and answers are lines of JSON. When the requests
 end, be it because the process that sends them was killed, or at SIGTERM, the worker ends, and a
 running target with it.
+
+It is two processes: one that works, and its parent, a guard that does nothing but wait. If either
+is killed, the other ends the targets.
 """
 
 from __future__ import annotations
 
 import base64
+import ctypes
 import json
 import os
 import queue
@@ -22,11 +26,34 @@ from fuzzwise.errors import FuzzwiseError
 from fuzzwise.triage.examine import Limits, examine
 from fuzzwise.triage.processes import adopt_orphans, kill_descendants
 
+_SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
+
 
 def main() -> None:
     """Answer requests until there are no more."""
     adopt_orphans()
     signal.signal(signal.SIGTERM, lambda *_: _end())
+    guard = os.getpid()
+    worker = os.fork()
+    if worker:
+        _guard(worker)
+    adopt_orphans()  # what a parent is, its children are not
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != guard:
+        _end()
+    _work()
+
+
+def _guard(worker: int) -> None:
+    """Wait for the end of the worker, and end what it has left."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)  # both ends of a pipe must know when the other is gone
+    os.dup2(nothing, 1)
+    os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+    _end()
+
+
+def _work() -> None:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     # Nothing else may write to where the answers go.

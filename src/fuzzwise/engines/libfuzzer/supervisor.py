@@ -255,6 +255,7 @@ class Supervisor:
             str(settings.target.resolve()),
             f"-seed={settings.seed + 1009 * self._starts + 7 * job}",
             f"-artifact_prefix={self.folder.crashes.resolve()}/",
+            "-verbosity=0",
             "-print_final_stats=0",
             "-detect_leaks=0",
             "-timeout=10",

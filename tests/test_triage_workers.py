@@ -1,0 +1,130 @@
+"""Workers: started when needed, replaced when killed, with nothing left of their targets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from blackbox_target import processes_with
+from fuzzwise.errors import BadInput
+from fuzzwise.triage.examine import Limits, Verdict, absolute
+from fuzzwise.triage.processes import running
+from fuzzwise.triage.workers import Task, Workers
+
+SOURCE = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) void give_up(void) { abort(); }
+int main(int argc, char **argv) {
+  FILE *file = fopen(argv[1], "rb");
+  int letter = fgetc(file);
+  if (letter == 'w') for (int i = 0; i < 100 && access(argv[2], F_OK); i++) usleep(100000);
+  if (letter == 'k') kill(getppid(), SIGKILL);
+  if (letter == 'h') for (;;) pause();
+  if (letter != 'x') give_up();
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workers")
+    (folder / "program.c").write_text(SOURCE)
+    command = ["cc", "-g", "-O1", "-w", str(folder / "program.c"), "-o", str(folder / "program")]
+    subprocess.run(command, check=True)
+    return folder / "program"
+
+
+def task(program: Path, go: Path, letter: bytes = b"a") -> Task:
+    words = absolute((str(program), "@@", str(go)))
+    return Task(words, lambda: letter, "input", Limits(30), 5)
+
+
+def frames(verdict: Verdict) -> tuple[str, ...]:
+    return verdict.bug.frames if verdict.bug else ()
+
+
+def children(pid: int) -> Iterator[int]:
+    return (process.pid for process in running() if process.parent == pid)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_no_process_is_started_without_work(program, tmp_path):
+    with Workers(3) as workers:
+        assert workers.pids == ()
+        assert [frames(v) for v in workers.examine([task(program, tmp_path)])] == [("give_up",)]
+        assert [frames(v) for v in workers.examine([task(program, tmp_path)])] == [("give_up",)]
+        (pid,) = workers.pids
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("which", ["worker", "guard", "both"])
+def test_an_input_whose_worker_is_killed_is_examined_again(program, tmp_path, which):
+    go = tmp_path / "go"
+    with Workers(1) as workers:
+        verdict = workers.start(task(program, go, b"w"))
+        until(lambda: len(processes_with(str(go))) > 0)
+        (guard,) = workers.pids
+        first = set(processes_with(str(go)))
+        (worker,) = children(guard)
+        if which != "guard":
+            os.kill(worker, signal.SIGKILL)
+        if which != "worker":
+            os.kill(guard, signal.SIGKILL)
+        go.touch()
+        assert frames(verdict.result(60)) == ("give_up",)
+        assert guard not in workers.pids
+        if which != "both":  # nobody is left then who could end it
+            until(lambda: not first & set(processes_with(str(go))))
+
+
+def test_what_ends_its_worker_twice_shows_nothing_and_others_go_on(program, tmp_path):
+    with Workers(1) as workers:
+        tasks = [task(program, tmp_path, letter) for letter in (b"k", b"a", b"x")]
+        found = list(workers.examine(tasks))
+        assert len(workers.pids) == 1
+    assert [verdict.ending for verdict in found] == ["none", "crash", "none"]
+
+
+def test_an_idle_worker_that_is_killed_is_replaced(program, tmp_path):
+    with Workers(1) as workers:
+        for _ in range(3):
+            (verdict,) = workers.examine([task(program, tmp_path)])
+            assert frames(verdict) == ("give_up",)
+            os.kill(workers.pids[0], signal.SIGKILL)
+
+
+def test_many_threads_share_the_workers(program, tmp_path):
+    def several(_: int) -> list[tuple[str, ...]]:
+        letters = (b"a", b"x", b"a")
+        return [frames(v) for v in workers.examine(task(program, tmp_path, x) for x in letters)]
+
+    with Workers(2) as workers, ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(several, range(4))) == [[("give_up",), (), ("give_up",)]] * 4
+        assert len(workers.pids) <= 2
+
+
+def test_the_end_does_not_wait_for_what_is_under_way(program, tmp_path):
+    go = tmp_path / "never"
+    with Workers(1) as workers:
+        verdict = workers.start(task(program, go, b"h"))
+        until(lambda: len(processes_with(str(go))) > 0)
+    assert processes_with(str(go)) == []
+    with pytest.raises(BadInput, match="ended before it was finished"):
+        verdict.result(0)
