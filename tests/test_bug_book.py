@@ -109,3 +109,10 @@ def test_what_is_no_bug_is_left_alone(tmp_path, seen):
     assert BugBook(tmp_path).bugs == {}
     assert BugBook(tmp_path / "missing").bugs == {}
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_the_same_input_twice_is_one_file(tmp_path, seen):
+    bug = with_one_bug(tmp_path, seen)
+    same = written(tmp_path, "same")
+    again = BugBook(tmp_path).keep(bug.id, [same, same])
+    assert again.inputs == (*bug.inputs, f"{bug.id}/same")

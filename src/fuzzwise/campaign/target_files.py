@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import re
-import shutil
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.build import CXX_SUFFIXES
@@ -32,25 +31,6 @@ def existing(table: Table, key: str, text: str, home: Path) -> Path | None:
         pass
     table.problem(key, f"is {shown(text)}; there is no such file or folder beside the file.")
     return None
-
-
-def program_problem(program: Path | str) -> str:
-    """What keeps a program from being run, with what to do; "" where nothing does."""
-    if "\0" in str(program):
-        return "remove its NUL character."
-    path = Path(program)
-    try:
-        if shutil.which(program) is not None:
-            return ""
-        if "/" not in str(program):
-            return "it is not in the PATH; install it, or give its path."
-        if path.is_dir():
-            return "it is a folder; give the path of an executable file."
-        if path.exists():
-            return f"it is not executable; run: chmod +x {program}"
-    except OSError:
-        pass
-    return "there is no such file; build it, or correct the path."
 
 
 def is_unobserved(program: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +13,12 @@ from fuzzwise.campaign.target_files import (
     find_sources,
     flags_from,
     is_unobserved,
-    program_problem,
     wrong_line,
 )
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
+from fuzzwise.errors import BadInput
+from fuzzwise.programs import locate
 from fuzzwise.settings import Table, files, shown
 
 MOST_JOBS = 64
@@ -137,8 +137,10 @@ def _program(table: Table, home: Path) -> Path | None:
     path = existing(table, "program", text, home)
     if path is None:
         return None
-    if problem := program_problem(path):
-        table.problem("program", f"is {shown(text)}; {problem}")
+    try:
+        locate(str(path), home)
+    except BadInput as problem:
+        table.problem("program", f"is {shown(text)}, {problem}")
         return None
     if is_unobserved(path):
         table.problem(
@@ -232,11 +234,10 @@ def _command(table: Table, home: Path) -> tuple[str, ...]:
         return ()
     program = words[0]
     if program != PROGRAM:
-        where = str(home / program) if "/" in program else program
-        if problem := program_problem(where):
-            table.problem("command", f"names the program {shown(program)}; {problem}")
-        else:
-            program = str(Path(shutil.which(where) or where).absolute())
+        try:
+            program = str(locate(program, home))
+        except BadInput as problem:
+            table.problem("command", f"names the program {shown(program)}, {problem}")
     return (program, *(_word(word, home) for word in words[1:]))
 
 

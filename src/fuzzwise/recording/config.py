@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.engines.blackbox import Limits, Mutation, Target
 from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
+from fuzzwise.errors import BadInput
+from fuzzwise.programs import locate
 from fuzzwise.settings import Table, complain, files, read_toml
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
@@ -84,17 +85,11 @@ def _targets(table: Table, folder: Path) -> list[Target]:
 
 
 def _program(table: Table, word: str, folder: Path) -> str:
-    """The program as an absolute path: beside the file if it has a slash, else from the PATH."""
-    place = (folder / word).absolute()
-    found = shutil.which(str(place) if "/" in word else word)
-    if found is not None:
-        return str(Path(found).absolute())
-    if "/" in word and place.exists():
-        table.problem("command", f"names {place}, which is not executable; try: chmod +x {place}")
-    else:
-        where = "there is no such file" if "/" in word else "it is not in the PATH"
-        table.problem("command", f"names the program {word!r}, but {where}.")
-    return word
+    try:
+        return str(locate(word, folder))
+    except BadInput as problem:
+        table.problem("command", f"names the program {word!r}, {problem}")
+        return word
 
 
 def _seeds(table: Table, pattern: str, folder: Path) -> list[Path]:

@@ -83,7 +83,7 @@ class BugBook:
 
     def _keep(self, known: Bug, files: Sequence[Path]) -> Bug:
         kept = list(known.inputs)
-        for file in files:
+        for file in dict.fromkeys(files):  # small seeds have the same mutant more than once
             name = f"{known.id}/{file.name}"
             if name in kept or len(kept) >= MOST_INPUTS:
                 file.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import select
@@ -16,6 +17,9 @@ TAIL = 1 << 18
 """Bytes of output that are kept: its end, where the crash report is."""
 
 EXITS = {77: "crash", 70: "timeout", 71: "out-of-memory", 72: "interrupted", 73: "state", 0: "done"}
+
+_LIBC = ctypes.CDLL(None)
+_SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,10 @@ def wait_for_any(processes: Sequence[FuzzingProcess], seconds: float) -> None:
 
 
 def _limits() -> None:
+    """What holds for the process; it ends with the thread that started it."""
+    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    # A symbolizer that is killed must not take the process, with the crash it tells of, along.
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit = 1 << 40  # no single file beyond 1 TiB: the address space of the state is sparse
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -306,6 +306,8 @@ class Supervisor:
             kind = "crash" if ending.kind == "exit" else ending.kind
             self._skip(artifacts)
             self.book.add(_verdict(ending.output, kind), artifacts, n, self._seconds)
+        elif ending.kind == "killed":
+            self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
             words = _own_words(ending.output)
             damaged = words and not any(sign in words for sign in NO_ROOM)
