@@ -147,7 +147,7 @@ def test_choices_have_the_chances_of_the_restatement(case):
         in_flight.append(random_result(arm, rng, singletons))
         while in_flight and (len(in_flight) > 2 or rng.random() < 0.8):  # results may be late
             r = in_flight.pop(0)
-            seen = np.array([r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons, 0, 0], float)
+            seen = np.array([r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons, 0, 0, 0], float)
             account(arms, r.arm, seen)
             policy.functions.learn(arms, memory, r.arm, seen)
             literal.learned(r)

@@ -9,6 +9,7 @@ import pytest
 
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.risk_rate import RiskRate
+from fuzzwise.schedulers.round_robin import RoundRobin
 
 SECONDS = 10.0
 
@@ -93,3 +94,33 @@ def test_what_an_earlier_scheduler_knew_counts_like_an_epoch():
     assert scheduler.next_best(0) == 1
     scheduler.pause(1)
     assert scheduler.next_best(0) is None
+
+
+def test_a_target_that_is_nearly_retired_is_finished_first():
+    scheduler = Scheduler(RiskRate(), 3, np.random.default_rng(1))
+    for arm, left in enumerate((40.0, 2.0, float("inf"))):
+        scheduler.recall(arm, EpochResult(1000, SECONDS, seconds_left=left))
+    assert scheduler.choose() == 1
+    scheduler.learn(1, EpochResult(1000, SECONDS, bugs=0, seconds_left=500.0))  # it was not
+    assert scheduler.choose() == 0
+
+
+def test_retiring_is_worth_less_than_finding_bugs():
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    scheduler.recall(0, EpochResult(1000, SECONDS, bugs=5, new_bugs=5))
+    scheduler.recall(1, EpochResult(1000, SECONDS, seconds_left=20.0))
+    assert scheduler.choose() == 0
+
+
+def test_turns_begin_short_and_double_up_to_an_epoch():
+    scheduler = Scheduler(RiskRate(), 1, np.random.default_rng(1))
+    turns = []
+    for _ in range(6):
+        turns.append(scheduler.next_turn(scheduler.choose()))
+        scheduler.learn(0, EpochResult(1000, SECONDS))
+    assert turns == [1 / 8, 1 / 4, 1 / 2, 1.0, 1.0, 1.0]
+
+
+def test_a_policy_without_short_looks_gives_whole_epochs():
+    scheduler = Scheduler(RoundRobin(), 1, np.random.default_rng(1))
+    assert scheduler.next_turn(scheduler.choose()) == 1.0

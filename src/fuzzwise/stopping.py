@@ -60,6 +60,10 @@ class AcceptedRisk:
         """The number of the latest look at or before n inputs; 0 before the first."""
         return floor(log2(n / self.first_look)) + 1 if n >= self.first_look else 0
 
+    def next_look(self, n: int) -> int:
+        """The inputs at which it looks next."""
+        return self.first_look << self.look(n)
+
     def confidence_at(self, look: int) -> float:
         """The confidence of the interval at that look."""
         return 1 - (1 - self.confidence) / (look * (look + 1))
@@ -69,7 +73,7 @@ class AcceptedRisk:
         n = observation.n
         look = self.look(n)
         if look == 0 or look == self.look(since):
-            due = self.first_look * 2**look
+            due = self.next_look(n)
             return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
         estimator: Estimator = find(self.estimator)
         estimate = estimator(observation, self.confidence_at(look))

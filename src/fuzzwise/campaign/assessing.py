@@ -14,12 +14,17 @@ from fuzzwise.stopping import AcceptedRisk, Decision
 
 @dataclass(frozen=True)
 class Finding:
-    """The risk of a target now; ``decision`` only where its stop rule had a look."""
+    """The risk of a target now; ``decision`` only where its stop rule had a look.
+
+    ``seconds_left`` is until its risk is as low as accepted, ``seconds_to_decision`` until the
+    stop rule can say so: it looks only now and then. 0 where no risk is accepted.
+    """
 
     observation: Observation
     risk: Estimate | None
     trend: str
     seconds_left: Estimate | None
+    seconds_to_decision: float
     discovery_rate: float
     decision: Decision | None
 
@@ -34,13 +39,17 @@ def find_out(
     now = replace(totals.observation, seconds=totals.seconds)
     risk = _risk(now, confidence)
     left = decision = None
+    to_decision = 0.0
     if risk is not None and accepted_risk is not None and now.n > 0:
-        left = as_seconds(inputs_left(now, accepted_risk, confidence), now)
-        decision = AcceptedRisk(accepted_risk, confidence)(now, looked)
+        rule = AcceptedRisk(accepted_risk, confidence)
+        inputs = inputs_left(now, accepted_risk, confidence)
+        left = as_seconds(inputs, now)
+        to_decision = max(inputs.value, rule.next_look(now.n) - now.n) * totals.seconds / now.n
+        decision = rule(now, looked)
         if decision.estimate is None:
             decision = None
     rate = risk.risk * now.n / totals.seconds if risk is not None and totals.seconds > 0 else 0.0
-    return Finding(now, risk, trend(now, risk), left, rate, decision)
+    return Finding(now, risk, trend(now, risk), left, to_decision, rate, decision)
 
 
 def trend(now: Observation, risk: Estimate | None) -> str:

@@ -7,10 +7,13 @@ goes to the others. One thread, the caller's, makes all decisions; turns run in 
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.campaign.session import Session, Totals
 from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, Stopped
+from fuzzwise.errors import FuzzwiseError
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
 from fuzzwise.store.store import Store, StoreFull
@@ -41,6 +45,8 @@ LEAST_TURN = 0.1
 
 LAST_WORDS = 1.5
 """Seconds that turns have to end once they are asked to."""
+
+_NO_SPACE = os.strerror(errno.ENOSPC)
 
 
 class Manager:
@@ -86,12 +92,13 @@ class Manager:
         plan, store = self._plan, self._store
         self._before, self._start = store.seconds(), self._clock()
         budget = plan.budget if seconds is None else self._before + seconds
+        has_ended = store.has_ended()
         store.begin_run(plan, budget)
         if self._before > 0:
             self._event("resumed", "", "The campaign goes on.")
         for note in store.notes:
             self._event("recovered", "", note)
-        self._recover(everything=bool(store.notes))
+        self._recover(everything=not has_ended)
         self._roster.remember(store.memory())
         for name, problem in (broken or {}).items():
             self._roster.broke(self._roster.by_name[name], problem, self._now)
@@ -123,7 +130,7 @@ class Manager:
             self._start_turns(budget)
             watch()
             left = TICK if budget is None else min(TICK, max(0.0, budget - self._now))
-            self._results.extend(self._lanes.wait(left))
+            self._wait(left)
             self._take_results()
 
     def _over(self, budget: float | None, now: float) -> Stopped | None:
@@ -157,7 +164,8 @@ class Manager:
                 scheduler.resume(arm)
                 self._run_out_of_space()
                 return
-            seconds = min(left, self._plan.epoch * member.plan.weight)
+            turn = self._plan.epoch * member.plan.weight * scheduler.next_turn(arm)
+            seconds = min(left, turn)
             cores = min(member.plan.jobs, self._lanes.free)
             self._lanes.start(Turn(member.name, member.session, epoch, seconds, cores))
 
@@ -175,6 +183,12 @@ class Manager:
         reason = "expected most" if belief >= other else f"drawn by {scheduler.policy.name}"
         return reason, belief, self._roster.members[best].name, other
 
+    def _wait(self, seconds: float) -> None:
+        """Wait for results; where the disk is full, that is no problem of their targets."""
+        for result in self._lanes.wait(seconds):
+            is_ours = _NO_SPACE in result.problem or (result.problem and self._lacks_space())
+            self._results.append(replace(result, problem="") if is_ours else result)
+
     # ── results ───────────────────────────────────────────────────────────────────────────────
 
     def _take_results(self) -> None:
@@ -191,7 +205,7 @@ class Manager:
 
     def _take(self, result: Result) -> None:
         member = self._roster.by_name[result.turn.target]
-        totals = result.totals or member.session.totals()
+        totals = result.totals or self._known(member)
         if totals is None:
             self._store.fail_epoch(result.turn.epoch, self._now)
         else:
@@ -210,13 +224,14 @@ class Manager:
                     singletons=sum(bug.count == 1 for bug in totals.bugs),
                     kept=totals.corpus if coverage else 0,
                     discovery_rate=finding.discovery_rate * weight if coverage else 0.0,
+                    seconds_left=finding.seconds_to_decision / weight,
                 ),
             )
             self._tell(member, totals, taken.new_bugs)
             self._roster.took(member, totals, finding)
-        if result.problem and not self._lacks_space():
+        if result.problem:
             self._roster.broke(member, result.problem, self._now)
-        elif not result.problem:
+        else:
             member.works()
         if member.state == WAITING:
             self._scheduler.resume(member.arm)
@@ -251,13 +266,24 @@ class Manager:
         for warning in member.not_said(totals.warnings):
             self._event("warning", member.name, warning)
 
+    def _known(self, member: Member) -> Totals | None:
+        """What the folder of a target knows; a folder that cannot be read knows nothing."""
+        try:
+            return member.session.totals()
+        except (FuzzwiseError, OSError):
+            return None
+
     def _recover(self, *, everything: bool) -> None:
-        """Take up what the targets' folders know and the store does not."""
+        """Take up what the targets' folders know and the store does not.
+
+        ``everything``: the machine may have gone down, and taken the end of the store with it; or
+        the store is new. Otherwise only targets with an epoch under way can know more.
+        """
         memory = self._store.memory()
         for member in self._roster.members:
             if not (everything or memory[member.name].in_flight):
                 continue
-            totals = member.session.totals()
+            totals = self._known(member)
             if totals is not None:
                 finding = self._find_out(member, totals)
                 turn = self._finished(member, totals, finding)
@@ -302,7 +328,7 @@ class Manager:
         self._lanes.interrupt()
         deadline = self._clock() + LAST_WORDS
         while self._lanes.running and (left := deadline - self._clock()) > 0:
-            self._results.extend(self._lanes.wait(left))
+            self._wait(left)
         self._no_space = False
         self._take_results()
         self._write(lambda store, at: store.event(at, "stopped", "", stopped.detail))

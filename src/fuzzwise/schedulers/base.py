@@ -26,6 +26,9 @@ class Policy:
     functions: ClassVar[Functions]
     own_columns: ClassVar[int] = 0
     """How many columns it keeps for each configuration, besides the common ones."""
+    first_turn: ClassVar[float] = 1.0
+    """How long the first turn of a configuration is in a live campaign, as a share of an epoch;
+    the next ones double until they are whole epochs. Replays have epochs of one length."""
 
     @property
     def name(self) -> str:
@@ -81,7 +84,8 @@ class EpochResult:
     the bugs that the configuration has shown exactly once, counted since its beginning.
 
     Where coverage is seen: ``kept`` are the inputs so far that were kept because they showed new
-    coverage, and ``discovery_rate`` how many more a second are to be expected now.
+    coverage, and ``discovery_rate`` how many more a second are to be expected now. Where a risk is
+    accepted: ``seconds_left`` until the configuration reaches it and is retired.
     """
 
     runs: int
@@ -91,6 +95,7 @@ class EpochResult:
     singletons: int = 0
     kept: int = 0
     discovery_rate: float = 0.0
+    seconds_left: float = 0.0
 
 
 class Scheduler:
@@ -137,6 +142,11 @@ class Scheduler:
     def started(self, arm: int) -> int:
         """How many epochs a configuration was given."""
         return int(self._arms[arm, STARTED])
+
+    def next_turn(self, arm: int) -> float:
+        """How long its present turn is to be, as a share of an epoch."""
+        turns = min(self.started(arm), 64)
+        return float(min(1.0, self.policy.first_turn * 2.0 ** (turns - 1)))
 
     def recall(self, arm: int, result: EpochResult) -> None:
         """Take in, as if it were one epoch, all that an earlier scheduler knew."""

@@ -48,16 +48,18 @@ KEPT = 9
 """Inputs kept because they showed new coverage, initial ones included; 0 where it is not seen."""
 DISCOVERY_RATE = 10
 """Inputs a second that will show new coverage, by an estimator of the discovery probability."""
-OWN = 11
+SECONDS_LEFT = 11
+"""Seconds until its residual risk is as low as accepted; 0 where no risk is, or none is known."""
+OWN = 12
 """The first column of the policy's own."""
 
 EPOCH_RUNS, EPOCH_SECONDS, EPOCH_BUGS, EPOCH_NEW_BUGS, EPOCH_SINGLETONS = range(5)
 """What an epoch showed: its runs and seconds; bugs new to the configuration, and to the campaign;
 and the bugs that the configuration has shown exactly once by now."""
-EPOCH_KEPT, EPOCH_DISCOVERY_RATE = range(5, 7)
+EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT = range(5, 8)
 """Where coverage is seen: the inputs that are kept by now because they showed new coverage, and how
-many more a second are to be expected."""
-EPOCH_SIZE = 7
+many more a second are to be expected. Where a risk is accepted: the seconds until it is reached."""
+EPOCH_SIZE = 8
 
 
 def _numba() -> Any:
@@ -111,6 +113,7 @@ def account(arms: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, SINGLETONS] = epoch[EPOCH_SINGLETONS]
     arms[arm, KEPT] = epoch[EPOCH_KEPT]
     arms[arm, DISCOVERY_RATE] = epoch[EPOCH_DISCOVERY_RATE]
+    arms[arm, SECONDS_LEFT] = epoch[EPOCH_SECONDS_LEFT]
     arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
     if epoch[EPOCH_BUGS] > 0.0:
         arms[arm, RUNS_SINCE] = 0.0

@@ -24,6 +24,14 @@ many species there are to find; what a share of growth is worth in bugs is told 
 So a large target, a small one and a black box, whose growth is 1/(Time · ln N), compete in one
 currency: bugs a second.
 
+Where a risk is accepted, a target that reaches it is retired and its time goes to the others; that
+is worth κ of a bug, so κ/(seconds left until then) is added to its belief. Targets that are nearly
+there are finished first.
+
+In a live campaign the first turn of a target is an eighth of an epoch, and the next ones double:
+bugs come with the logarithm of the time, so a short look at all targets tells most of what a long
+one does.
+
 a: what a configuration without bugs is credited with. It is all the exploration there is, and
 enough: a/(Time ln N) falls with the time spent, so every configuration returns at some time. v: a
 bug that another configuration had shown first says that this one is fertile, but also that others
@@ -53,14 +61,15 @@ from fuzzwise.schedulers.kernel import (
     NEW_BUGS,
     RUNS,
     SECONDS,
+    SECONDS_LEFT,
     choosing,
     learning,
 )
 from fuzzwise.schedulers.parameters import check_positive, check_share
 from fuzzwise.schedulers.selection import first_unstarted, highest
 
-PRIOR, DUPLICATES = range(2)
-"""In memory: a and v."""
+PRIOR, DUPLICATES, RETIREMENT = range(3)
+"""In memory: a, v and κ."""
 
 
 @choosing
@@ -81,22 +90,30 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
         belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
         if arms[arm, KEPT] > 0.0:
             belief += credit * arms[arm, DISCOVERY_RATE] / arms[arm, KEPT]
+        if arms[arm, SECONDS_LEFT] > 0.0:
+            belief += memory[RETIREMENT] / arms[arm, SECONDS_LEFT]
         arms[arm, BELIEF] = belief
 
 
 @dataclass(frozen=True)
 class RiskRate(Policy):
-    """The highest estimated chance of a new bug per second; ``prior`` is a, ``duplicates`` v."""
+    """The highest estimated chance of a new bug per second.
+
+    ``prior`` is a, ``duplicates`` v, and ``retirement`` κ.
+    """
 
     prior: float = 0.25
     duplicates: float = 0.5
+    retirement: float = 0.5
     name = "risk-rate"
     functions = Functions(_choose, _learn)
+    first_turn = 1 / 8
 
     def __post_init__(self) -> None:
         check_positive("Risk rate", "prior", self.prior)
         check_share("Risk rate", "duplicates", self.duplicates)
+        check_positive("Risk rate", "retirement", self.retirement)
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The parameters."""
-        return np.array([self.prior, self.duplicates])
+        return np.array([self.prior, self.duplicates, self.retirement])
