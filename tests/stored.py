@@ -120,7 +120,10 @@ for line in sys.stdin:
     child = os.fork()
     if child == 0:
         print(os.getpid(), flush=True)
-        write()
+        try:
+            write()
+        finally:
+            os._exit(1)
     os.waitpid(child, 0)
     print("ended", flush=True)
 """
@@ -152,7 +155,18 @@ class Writers:
         print("go", file=self.orders, flush=True)
         return int(self.answers.readline())
 
+    def line(self) -> str:
+        """What it says next; it must not end by itself."""
+        said = self.answers.readline()
+        assert said
+        assert not said.endswith("ended\n"), "the writer ended by itself"
+        return said
+
     def kill(self, pid: int) -> list[str]:
-        """End it; what it still said."""
+        """End it; what it still said, but for a word that was cut off."""
         os.kill(pid, signal.SIGKILL)
-        return list(iter(self.answers.readline, "ended\n"))
+        said = []
+        while not (line := self.answers.readline()).endswith("ended\n"):
+            assert line, "nobody is left to say that it ended"
+            said.append(line)
+        return said

@@ -46,7 +46,9 @@ from fuzzwise.report.campaign_view import SUMMARY_EVERY, View
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
-texts = st.text(max_size=60) | st.sampled_from([HOSTILE, "\x1b]0;title\x07", "名前" * 20, "a\nb\r"])
+texts = st.text(max_size=60) | st.sampled_from(
+    [HOSTILE, "\x1b]0;title\x07", "名前" * 20, "a\nb\r\t"]
+)
 numbers = st.floats(min_value=0, allow_nan=False)
 chances = st.floats(min_value=0, max_value=2) | st.just(math.nan)
 

@@ -32,7 +32,7 @@ def test_killing_the_writer_loses_nothing_that_was_said(tmp_path: Path) -> None:
     with Writers(tmp_path) as writers:
         for _ in range(kills):
             pid = writers.start()
-            lines = [writers.answers.readline() for _ in range(chance.randrange(6))]
+            lines = [writers.line() for _ in range(chance.randrange(6))]
             time.sleep(chance.choice((0.05, 0.005)) * chance.random())
             for line in [*lines, *writers.kill(pid)]:
                 number, name, n = line.split()
@@ -56,7 +56,7 @@ def test_killing_the_writer_loses_nothing_that_was_said(tmp_path: Path) -> None:
 def test_a_reader_sees_whole_epochs_while_another_process_writes(tmp_path: Path) -> None:
     with Writers(tmp_path) as writers:
         pid = writers.start()
-        first = writers.answers.readline()
+        first = writers.line()
         seen = []
         while len(seen) < 20 or (seen[-1] < 20 and len(seen) < 2000):
             state = read_state(tmp_path)

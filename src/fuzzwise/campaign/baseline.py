@@ -20,7 +20,7 @@ def read_baseline(path: Path) -> set[str]:
     In a plain list, what follows an id is a remark, and so is a line that begins with #.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path}: the baseline cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
@@ -49,11 +49,16 @@ def new_bugs(bugs: Iterable[BugState], known: set[str]) -> set[str]:
 def _from_json(path: Path, text: str) -> set[str]:
     try:
         document: Any = json.loads(text)
-        return {str(bug["id"]) for bug in document["bugs"]}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: the baseline is not valid JSON ({error}).") from error
-    except (KeyError, TypeError) as error:
+    try:
+        found = {bug["id"] for bug in document["bugs"]}
+        wrong = not all(_ID.fullmatch(name) for name in found)
+    except (KeyError, TypeError):
+        wrong = True
+    if wrong:
         raise BadInput(
             f"{path}: the baseline has no list of bugs with ids. Make one with: "
             "fuzzwise status DIR --json > baseline.json"
-        ) from error
+        )
+    return found

@@ -79,7 +79,7 @@ def _name(value: Any) -> str:
 
 def _folder(table: Table, home: Path, default: str, asked: Path | None) -> Path:
     given = table.text("out", default, "the folder to keep the campaign in") or default
-    folder = (asked or home / given).absolute()
+    folder = Path(os.path.normpath((asked or home / given).absolute()))
     try:
         usable = folder.is_dir() or not folder.exists()
     except (OSError, ValueError):

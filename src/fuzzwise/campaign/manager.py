@@ -101,7 +101,8 @@ class Manager:
         self._recover(everything=not has_ended)
         self._roster.remember(store.memory())
         for name, problem in (broken or {}).items():
-            self._roster.broke(self._roster.by_name[name], problem, self._now)
+            # Only another program can help where the build failed.
+            self._roster.broke(self._roster.by_name[name], problem, float("inf"))
         stopped = self._loop(budget, watch)
         stopped = self._end(stopped)
         watch()
@@ -142,7 +143,7 @@ class Manager:
             return None
         broken, retired = self._roster.count(BROKEN), self._roster.count(RETIRED)
         if not retired:
-            return Stopped("nothing-to-fuzz", f"None of the {broken} targets can be fuzzed.")
+            return Stopped("nothing-to-fuzz", "No target can be fuzzed.")
         but = f", but {broken} cannot be fuzzed" if broken else ""
         return Stopped("all-retired", f"The risk of {retired} targets is as low as accepted{but}.")
 
@@ -227,10 +228,10 @@ class Manager:
                     seconds_left=finding.seconds_to_decision / weight,
                 ),
             )
-            self._tell(member, totals, taken.new_bugs)
+            self._tell(member, turn, taken.new_bugs)
             self._roster.took(member, totals, finding)
         if result.problem:
-            self._roster.broke(member, result.problem, self._now)
+            self._roster.broke(member, result.problem, self._now + member.retry_after)
         else:
             member.works()
         if member.state == WAITING:
@@ -258,12 +259,12 @@ class Manager:
             bugs=tuple(bug_found(self._plan.folder, member.plan, bug) for bug in totals.bugs),
         )
 
-    def _tell(self, member: Member, totals: Totals, new_bugs: tuple[str, ...]) -> None:
-        for bug in totals.bugs:
+    def _tell(self, member: Member, turn: FinishedTurn, new_bugs: tuple[str, ...]) -> None:
+        for bug in (found.bug for found in turn.bugs):
             if bug.id in new_bugs:
                 place = f" in {bug.frames[0]}" if bug.frames else ""
                 self._event("bug", member.name, f"{bug.kind}{place} ({bug.severity}), {bug.id}")
-        for warning in member.not_said(totals.warnings):
+        for warning in member.not_said(turn.warnings):
             self._event("warning", member.name, warning)
 
     def _known(self, member: Member) -> Totals | None:
@@ -288,7 +289,7 @@ class Manager:
                 finding = self._find_out(member, totals)
                 turn = self._finished(member, totals, finding)
                 taken = self._store.recover(self._now, member.name, turn)
-                self._tell(member, totals, taken.new_bugs)
+                self._tell(member, turn, taken.new_bugs)
 
     # ── saving ────────────────────────────────────────────────────────────────────────────────
 

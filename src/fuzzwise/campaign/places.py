@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.campaign.plan import LIBFUZZER, TargetPlan
@@ -29,8 +31,13 @@ def target_folder(folder: Path, name: str) -> Path:
 
 
 def bug_found(folder: Path, plan: TargetPlan, bug: Bug) -> BugFound:
-    """A bug of a target, as the campaign tells it: where its files are, and how to see it again."""
+    """A bug of a target, as the campaign tells it: where its files are, and how to see it again.
+
+    Without any frame an id says no more than what kind of bug it is. Two programs that hang have
+    two bugs, so the program goes into such an id.
+    """
     crashes = Path(TARGETS) / plan.name / "crashes"
+    report = str(crashes / bug.id / REPORT)
     inputs = tuple(str(crashes / name) for name in bug.inputs)
     command = ""
     if inputs:
@@ -39,7 +46,10 @@ def bug_found(folder: Path, plan: TargetPlan, bug: Bug) -> BugFound:
         command = shlex.join(word.replace(INPUT, path) for word in words)
         if not any(INPUT in word for word in words):
             command = f"{command} < {shlex.quote(path)}"
-    return BugFound(bug, str(crashes / bug.id / REPORT), inputs, command)
+    if not bug.frames:
+        own = hashlib.sha256(f"{plan.program.name}\n{bug.id}".encode(errors="replace"))
+        bug = replace(bug, id=own.hexdigest()[:16])
+    return BugFound(bug, report, inputs, command)
 
 
 @contextmanager

@@ -120,10 +120,10 @@ class Roster:
         if decision.stop:
             self._retire(member, decision.detail)
 
-    def broke(self, member: Member, problem: str, now: float) -> None:
-        """A member cannot be fuzzed; said once, tried again later, or when its files change."""
+    def broke(self, member: Member, problem: str, retry_at: float) -> None:
+        """A member cannot be fuzzed; said once, tried again then, or when its files change."""
         member.seen, member.signature = glance(member.plan), signature(member.plan)
-        member.retry_at = now + member.retry_after
+        member.retry_at = retry_at
         member.retry_after *= 2
         self._scheduler.pause(member.arm)
         self._set_state(member, BROKEN, "broken", problem)

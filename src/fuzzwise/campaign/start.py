@@ -13,6 +13,7 @@ from fuzzwise.campaign.places import only_one
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.state import CampaignState
+from fuzzwise.engines.libfuzzer.leftovers import Guard
 from fuzzwise.store.store import Store
 from fuzzwise.triage.workers import Workers
 
@@ -50,7 +51,7 @@ class Running:
     ) -> CampaignState:
         """Build what has to be built and run the campaign; how it stands in the end."""
         plan = self._plan
-        with only_one(plan.folder), Store.open(plan.folder) as store:
+        with only_one(plan.folder), Guard(plan.folder), Store.open(plan.folder) as store:
             broken = build_all(plan, say)
             with Workers(plan.cores) as workers:
                 self._manager = Manager(plan, store, open_sessions(plan, workers))

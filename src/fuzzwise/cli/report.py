@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from fuzzwise.cli import campaign_output, options
 from fuzzwise.errors import BadInput
+from fuzzwise.files import write_whole
 
 
 @click.command()
@@ -75,11 +75,8 @@ def command(
 
 
 def _write(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        write_whole(path, text.encode())
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error

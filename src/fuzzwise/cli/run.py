@@ -51,14 +51,16 @@ def command(
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
     from fuzzwise.campaign.config import read_plan
     from fuzzwise.campaign.start import Running
+    from fuzzwise.campaign.state import BROKEN, RETIRED
     from fuzzwise.report.campaign_view import View
 
     allowed = parse_duration(seconds) if seconds else None
     known = read_baseline(baseline) if baseline else set()
     plan = read_plan(campaign, out)
     running = Running(plan)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: running.interrupt())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, lambda *_: running.interrupt())
     state = running.run(
         allowed,
         lambda sentence: None if quiet else click.echo(sentence, err=True),
@@ -71,7 +73,7 @@ def command(
         raise click.exceptions.Exit(INTERRUPTED)
     if fail_on_bug and (state.bugs if fresh is None else fresh):
         raise click.exceptions.Exit(FOUND_BUGS)
-    if reason == "nothing-to-fuzz":
-        raise click.exceptions.Exit(BAD_USAGE)
-    if any(t.accepted_risk is not None and t.state != "retired" for t in state.targets):
+    if any(target.state == BROKEN for target in state.targets):
+        raise click.exceptions.Exit(BAD_USAGE)  # a build that fails must not look like success
+    if any(t.accepted_risk is not None and t.state != RETIRED for t in state.targets):
         raise click.exceptions.Exit(ABOVE_THE_RISK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -62,7 +63,7 @@ def status(state: CampaignState, width: int | None) -> list[Text]:
 
 def next_steps(state: CampaignState) -> list[str]:
     """What to do now, with the commands."""
-    folder = short.name(shlex.quote(str(state.folder)))
+    folder = _folder(state)
     report = f"The whole story: fuzzwise report {folder} -o report.html"
     if state.running:
         return [f"Watch it: fuzzwise status {folder} --follow", report]
@@ -88,7 +89,7 @@ def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> lis
         *_found(state, new_ids),
         *_ended(state),
         *_spent(state),
-        f"Report: fuzzwise report {short.name(shlex.quote(str(state.folder)))} -o report.html",
+        f"Report: fuzzwise report {_folder(state)} -o report.html",
     ]
 
 
@@ -205,6 +206,12 @@ def _more(left: int) -> list[str]:
 def _worst(bugs: Sequence[BugState]) -> BugState:
     order = {severity: i for i, severity in enumerate(SEVERITIES)}
     return min(bugs, key=lambda bug: (bug.flaky, order.get(bug.severity, len(order))))
+
+
+def _folder(state: CampaignState) -> str:
+    """The campaign's folder as a word for the shell, from here if that is shorter."""
+    near = os.path.relpath(state.folder)
+    return short.name(shlex.quote(min(near, str(state.folder), key=len)))
 
 
 def _command(bug: BugState) -> str:

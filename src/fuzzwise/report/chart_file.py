@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import os
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput, need_extra
+from fuzzwise.files import write_whole
 
 SUFFIXES = (".html", ".svg", ".png")
 
@@ -45,12 +44,8 @@ def save(chart: Any, path: Path) -> None:
         data = vl_convert.vegalite_to_svg(spec, vl_version=version).encode()
     else:
         data = vl_convert.vegalite_to_png(spec, vl_version=version, scale=2)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(data)
-        partial.replace(path)
+        write_whole(path, data)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
         raise BadInput(f"{path}: the chart cannot be written ({error.strerror}).") from error

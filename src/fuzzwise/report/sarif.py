@@ -9,7 +9,6 @@ sources is not known is reported at line 1 of the program that crashes.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from urllib.parse import quote
 from fuzzwise import __version__
 from fuzzwise.campaign.state import CampaignState
 from fuzzwise.errors import BadInput
+from fuzzwise.files import write_whole
 from fuzzwise.triage.grouping import Triage
 from fuzzwise.triage.text import printable
 
@@ -105,12 +105,9 @@ def document(findings: Sequence[Finding]) -> dict[str, object]:
 
 def save(findings: Sequence[Finding], path: Path) -> None:
     """Write the document to a file, whole or not at all."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        partial.write_text(json.dumps(document(findings), indent=1) + "\n")
-        partial.replace(path)
+        write_whole(path, f"{json.dumps(document(findings), indent=1)}\n".encode())
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise BadInput(f"{path}: cannot be written: {error.strerror}.") from error
 
 

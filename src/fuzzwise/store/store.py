@@ -140,6 +140,12 @@ class Store:
         with self._reading() as connection:
             return connection.scalar(select(runs.c.id).limit(1)) is not None
 
+    def has_ended(self) -> bool:
+        """Whether the latest run said why it ended; one that was killed, or was never, did not."""
+        with self._reading() as connection:
+            latest = select(runs.c.stop_reason).order_by(runs.c.id.desc()).limit(1)
+            return connection.scalar(latest) is not None
+
     def start_epoch(
         self,
         at: float,

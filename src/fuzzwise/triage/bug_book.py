@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzwise.files import write_whole
 from fuzzwise.triage.examine import Verdict, from_report
 
 MOST_INPUTS = 100
@@ -98,20 +98,6 @@ class BugBook:
         """Write the record of a bug."""
         self.bugs[bug.id] = bug
         write_whole(self._folder / bug.id / RECORD, json.dumps(asdict(bug), indent=1).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it has the old content or the new one, whatever happens."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def _read(home: Path) -> Bug | None:

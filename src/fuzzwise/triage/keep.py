@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.files import write_whole
 from fuzzwise.triage.examine import INPUT, absolute
 from fuzzwise.triage.grouping import Triage, TriagedBug
 
@@ -25,9 +26,9 @@ def save(triage: Triage, folder: Path) -> None:
         home = folder / bug.id
         try:
             home.mkdir(parents=True, exist_ok=True)
-            _write(home / NAME, bug.reproducer.load())
-            _write(home / "report.txt", bug.verdict.report.encode(errors="replace"))
-            _write(home / "command.txt", os.fsencode(_command(bug, home) + "\n"))
+            write_whole(home / NAME, bug.reproducer.load())
+            write_whole(home / "report.txt", bug.verdict.report.encode(errors="replace"))
+            write_whole(home / "command.txt", os.fsencode(_command(bug, home) + "\n"))
         except OSError as error:
             raise BadInput(f"{home}: cannot be written: {error.strerror}.") from error
 
@@ -38,9 +39,3 @@ def _command(bug: TriagedBug, home: Path) -> str:
     words = absolute(bug.reproducer.command)
     line = shlex.join(word.replace(INPUT, path) for word in words)
     return line if any(INPUT in word for word in words) else f"{line} < {shlex.quote(path)}"
-
-
-def _write(path: Path, content: bytes) -> None:
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    partial.write_bytes(content)
-    partial.replace(path)

@@ -33,4 +33,5 @@ def base_name(path: str) -> str:
 def printable(name: str) -> str:
     """A file name that can be printed anywhere: what is not text in it is written as a code."""
     shown = name.encode(errors="backslashreplace").decode()
-    return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", shown.replace("\n", "\\n"))
+    shown = shown.replace("\n", "\\n").replace("\t", "\\t")
+    return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", shown)

@@ -21,7 +21,7 @@ from fuzzwise.triage.examine import Limits, Verdict
 TRIES = 2
 """Workers that an input may lose before it counts as showing nothing."""
 
-_GRACE = 10.0
+_GRACE = 2.0
 """Seconds that a worker gets to end its targets, and itself."""
 
 

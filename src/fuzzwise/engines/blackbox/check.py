@@ -18,6 +18,8 @@ RUNS = 6
 Several of them, since some programs crash on their seed only now and then."""
 
 LONG_AGO = 1000
+TRIES = 2
+"""Servers that may end without an answer: one may have been killed by somebody."""
 
 
 def check(target: Target, limits: Limits | None = None) -> list[str]:
@@ -28,14 +30,17 @@ def check(target: Target, limits: Limits | None = None) -> list[str]:
     """
     within = limits or Limits()
     name = target.name or " ".join(target.command)
-    try:
-        server = single_server(target, within, 0)
+    said: list[str] = []
+    for _ in range(TRIES):
         try:
-            return _problems(server, target, within, name)
-        finally:
-            server.close()
-    except BadInput as problem:
-        return [f"{name}: {problem}"]
+            server = single_server(target, within, 0)
+            try:
+                return _problems(server, target, within, name)
+            finally:
+                server.close()
+        except BadInput as problem:
+            said = [f"{name}: {problem}"]
+    return said
 
 
 def _problems(server: Server, target: Target, limits: Limits, name: str) -> list[str]:

@@ -15,7 +15,8 @@ from fuzzwise.engines.blackbox.tally import (
     Tally,
     smallest,
 )
-from fuzzwise.triage.bug_book import MOST_INPUTS, BugBook, write_whole
+from fuzzwise.files import write_whole
+from fuzzwise.triage.bug_book import MOST_INPUTS, BugBook
 from fuzzwise.triage.examine import Limits, Verdict
 from fuzzwise.triage.workers import Task
 

@@ -28,7 +28,8 @@ from fuzzwise.engines.blackbox.program import find_program
 from fuzzwise.engines.blackbox.tally import Crash, Tally
 from fuzzwise.engines.blackbox.warnings import warnings
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.bug_book import BugBook, write_whole
+from fuzzwise.files import write_whole
+from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Limits, absolute
 from fuzzwise.triage.workers import Workers
 

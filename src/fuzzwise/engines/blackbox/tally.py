@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from fuzzwise.files import write_whole
 from fuzzwise.model import Observation
-from fuzzwise.triage.bug_book import write_whole
 
 VERSION = 1
 MOST_UNTRACED = 20

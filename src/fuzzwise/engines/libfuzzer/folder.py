@@ -36,6 +36,7 @@ class CampaignFolder:
         self.corpus = out / "corpus"
         self.crashes = out / "crashes"
         self.scratch = out / "scratch"
+        self.not_shown = out / "not-shown"
         self._record = out / "campaign.json"
         self._written = b""
 
@@ -74,6 +75,11 @@ class CampaignFolder:
             for path in self.crashes.iterdir()
             if path.is_file() and path.name.split("-")[0] in ARTIFACTS
         ]
+
+    def put_aside(self, artifact: Path) -> None:
+        """Keep an input that was written as a crashing one, but does not crash."""
+        self.not_shown.mkdir(exist_ok=True)
+        artifact.replace(self.not_shown / artifact.name)
 
     def record(self) -> dict[str, Any] | None:
         """What the folder says that it holds; None where it holds no campaign."""

@@ -13,10 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzwise.engines.libfuzzer.leftovers import VARIABLE, become_heir, end_adopted
+
 TAIL = 1 << 18
 """Bytes of output that are kept: its end, where the crash report is."""
 
 EXITS = {77: "crash", 70: "timeout", 71: "out-of-memory", 72: "interrupted", 73: "state", 0: "done"}
+
+_ALIVE: set[int] = set()
+"""Fuzzing processes that have not been waited for."""
 
 _LIBC = ctypes.CDLL(None)
 _SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
@@ -36,16 +41,19 @@ class FuzzingProcess:
 
     def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
         self._tail = bytearray()
+        self._folder = folder
+        become_heir()
         self._process = subprocess.Popen(  # noqa: S603
             command,
             cwd=folder,
-            env={**os.environ, **environment},
+            env={**os.environ, **environment, VARIABLE: str(folder.resolve())},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
             preexec_fn=_limits,
         )
+        _ALIVE.add(self.pid)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -60,6 +68,7 @@ class FuzzingProcess:
         if status is None:
             return None
         self._sweep()
+        self._clear_up()
         self._reader.join(timeout=2)
         kind = EXITS.get(status, "killed" if status < 0 else "exit")
         if status == -signal.SIGKILL:
@@ -72,6 +81,13 @@ class FuzzingProcess:
         """End it and everything it started, at once."""
         self._sweep()
         self._process.wait()
+        self._clear_up()
+
+    def _clear_up(self) -> None:
+        """End what it has left in other sessions, once."""
+        if self.pid in _ALIVE:
+            _ALIVE.discard(self.pid)
+            end_adopted(self._folder.parent, set(_ALIVE))
 
     def _sweep(self) -> None:
         try:

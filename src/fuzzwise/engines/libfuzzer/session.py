@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
@@ -19,6 +20,9 @@ TICK = 0.5
 
 LOADING = 60.0
 """Seconds that a target has at least to get through its corpus, however short the turn."""
+
+FRUITLESS = 3
+"""Processes in a row that died before they had made an input: the target cannot be fuzzed."""
 
 
 class LibFuzzerSession:
@@ -39,6 +43,7 @@ class LibFuzzerSession:
         self._lock = threading.Lock()
         self._stop = False
         self._notes: tuple[str, ...] = ()
+        self._fruitless: list[str] = []
 
     def interrupt(self) -> None:
         """End the present turn, and any later one, at once."""
@@ -54,12 +59,10 @@ class LibFuzzerSession:
             if record is None:
                 return None
             observation, corpus = Observation(0, discoveries=NO_INTS), 0
-            if self._folder.state_exists():
-                state = State(self._folder.state)
-                state.check()
-                if state.ready:
-                    observation = state.observation(float(record.get("seconds", 0.0)))
-                    corpus = int(state.head.seeds)
+            state = self._sound_state(record)
+            if state and state.ready:
+                observation = state.observation(float(record.get("seconds", 0.0)))
+                corpus = int(state.head.seeds)
         except DamagedState:
             return None
         bugs = tuple(BugBook(self._folder.crashes).bugs.values())
@@ -89,8 +92,8 @@ class LibFuzzerSession:
         return self._turn(seconds, jobs)
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
-        if self._folder.state_exists():
-            State(self._folder.state).check()
+        if record := self._folder.record():
+            self._sound_state(record)
         supervisor = Supervisor(self._settings(seconds, jobs))
         with self._lock:
             self._supervisor = supervisor
@@ -109,6 +112,13 @@ class LibFuzzerSession:
         finally:
             with self._lock:
                 self._supervisor = None
+        self._fruitless = [] if turn.made else [*self._fruitless, *supervisor.fruitless]
+        if len(self._fruitless) >= FRUITLESS:
+            raise BadInput(
+                f"{self._plan.program} ends ({self._fruitless[-1]}) before it has made an input, "
+                f"{len(self._fruitless)} times in a row. What it showed is in "
+                f"{self._folder.crashes}; correct the target, then run again."
+            )
         bugs = tuple(supervisor.book.bugs.values())
         return Totals(
             generation=supervisor.generation,
@@ -119,6 +129,17 @@ class LibFuzzerSession:
             crashes=sum(bug.count for bug in bugs),
             warnings=(*self._notes, *warnings),
         )
+
+    def _sound_state(self, record: dict[str, Any]) -> State | None:
+        """The counts, if there are any; DamagedState where some of them are missing."""
+        known = int(record.get("inputs", 0))
+        if self._folder.state_exists():
+            state = State(self._folder.state)
+            state.check(known)
+            return state
+        if known:
+            raise DamagedState(f"{self._folder.state / 'head'}: is empty or missing.")
+        return None
 
     def _settings(self, seconds: float, jobs: int) -> Settings:
         plan = self._plan
@@ -141,18 +162,23 @@ class LibFuzzerSession:
 
 
 class _Turn:
-    """Ends the turn when its time is over; getting through the corpus may take longer."""
+    """Ends the turn when its time is over; getting through the corpus may take longer.
+
+    ``made`` counts the inputs of the turn.
+    """
 
     def __init__(self, supervisor: Supervisor, seconds: float) -> None:
         self._supervisor = supervisor
         self._start = supervisor.seconds
         self._seconds = seconds
         self._first: int | None = None
+        self.made = 0
 
     def __call__(self, progress: Progress) -> None:
         used = self._supervisor.seconds - self._start
         if self._first is None:
             self._first = progress.observation.n
-        made = progress.observation.n - self._first
-        if used >= (self._seconds if made else max(self._seconds, LOADING)):
+        self.made = progress.observation.n - self._first
+        is_loading = not self.made and not self._supervisor.fruitless
+        if used >= (max(self._seconds, LOADING) if is_loading else self._seconds):
             self._supervisor.interrupt()

@@ -99,9 +99,17 @@ class State:
         if self.head.magic and (self.head.magic != MAGIC or self.head.version != VERSION):
             raise DamagedState(f"{folder}: this state was written by another version of fuzzwise.")
 
-    def check(self) -> None:
-        """Refuse a state of which a part is missing; only while no fuzzing process runs."""
+    def check(self, inputs: int = 0) -> None:
+        """Refuse a state of which a part is missing; only while no fuzzing process runs.
+
+        ``inputs``: how many it had when somebody last looked. Those that were under way then, one
+        a job, may have been taken back.
+        """
         head = self.head
+        if inputs > MAX_JOBS and int(head.inputs) < inputs - MAX_JOBS:
+            raise DamagedState(
+                f"{self.folder / 'head'}: counts {head.inputs:,} inputs, but there were {inputs:,}."
+            )
         needed = {
             "features": int(head.features),
             "holder-of": 4 * int(head.features),

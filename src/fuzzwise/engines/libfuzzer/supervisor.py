@@ -96,9 +96,12 @@ class Supervisor:
         self._interrupted = False
         self._processes: list[FuzzingProcess | None] = [None] * settings.jobs
         self._short_lives = 0
+        self.fruitless: list[str] = []
+        """How processes ended, one after the other, that made no input and showed no bad seed."""
         self._starts = 0
         self._skipped: set[str] = set(self._record.get("skipped", []))
         self._since = int(self._record.get("looked", 0))
+        self._known_inputs = int(self._record.get("inputs", 0))
         self._latest: Decision | None = None
         self._state: State | None = None
         self._n_at_start = 0
@@ -195,6 +198,9 @@ class Supervisor:
                 wait_for_any([process], 0.1)
             if ending is None:
                 process.kill()
+            elif ending.kind == "done":
+                self.folder.put_aside(artifact)  # not whole, or of a bug that does not show again
+                continue
             output = ending.output if ending else "libFuzzer: timeout"
             kind = (
                 ending.kind if ending and ending.kind in ("timeout", "out-of-memory") else "crash"
@@ -278,7 +284,7 @@ class Supervisor:
     def _wait_for_state(self, process: FuzzingProcess) -> None:
         """Until the process has opened the state, so that jobs come one after the other."""
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and not self._interrupted:
             if self._state is None and self.folder.state_exists():
                 self._state = State(self.folder.state)
             state = self._state
@@ -298,6 +304,7 @@ class Supervisor:
         made = int(self._state.head.inputs) - self._n_at_start if self._state else 0
         alone = ending.kind not in ("done", "killed")
         self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
+        known = len(self._skipped)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
             n = int(self._state.head.inputs) if self._state else 0
             artifacts = self.folder.artifacts()
@@ -306,8 +313,11 @@ class Supervisor:
             kind = "crash" if ending.kind == "exit" else ending.kind
             self._skip(artifacts)
             self.book.add(_verdict(ending.output, kind), artifacts, n, self._seconds)
+            is_fruitless = made == 0 and len(self._skipped) == known
+            self.fruitless = [*self.fruitless, ending.kind] if is_fruitless else []
         elif ending.kind == "killed":
-            self._adopt_orphans()  # killed after it had written a crash
+            if not any(self._processes):
+                self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
             words = _own_words(ending.output)
             damaged = words and not any(sign in words for sign in NO_ROOM)
@@ -402,9 +412,9 @@ class Supervisor:
             ending = process.ending()
             if ending is None:
                 process.kill()
-            else:
-                self._ended(ending)
             self._processes[job] = None
+            if ending is not None:
+                self._ended(ending)
 
     def _save(self) -> None:
         self._export_corpus()
@@ -414,6 +424,7 @@ class Supervisor:
                 "target": str(self.settings.target),
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
+                "inputs": int(self._state.head.inputs) if self._state else self._known_inputs,
                 "looked": self._since,
                 "skipped": sorted(self._skipped),
             }
@@ -427,7 +438,7 @@ class Supervisor:
         try:
             for data in self._state.seed_bytes(self._exported):
                 path = folder / hashlib.sha1(data).hexdigest()  # noqa: S324
-                if not path.exists():
+                if not path.exists() or path.stat().st_size != len(data):
                     path.write_bytes(data)
                 self._exported += 1
         except OSError as error:

@@ -1,0 +1,130 @@
+"""What targets leave running, in sessions of their own: found by a variable, and ended.
+
+Every fuzzing process has a variable that names its folder, and whatever it starts inherits it. A
+program that is started with another environment on purpose is not found.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from fuzzwise.triage.processes import adopt_orphans, running
+
+VARIABLE = "FUZZWISE_SCRATCH"
+ROUNDS = 1000
+"""Looks at the children: those that are killed may have had some of their own."""
+
+PATIENCE = 10.0
+"""Seconds that a guard has to end everything."""
+
+
+def end_adopted(folder: Path, known: set[int]) -> None:
+    """End those children of this process that belong to a folder and are not known.
+
+    They are what fuzzing processes have left: see ``become_heir``.
+    """
+    for _ in range(ROUNDS):
+        left = [pid for pid in _children() - known if _belongs(pid, folder)]
+        if not left:
+            return
+        for pid in left:
+            _kill(pid)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def become_heir() -> None:
+    """Have processes whose parents end become children of this one."""
+    with suppress(OSError):
+        adopt_orphans()
+
+
+def end_all(folder: Path) -> bool:
+    """End all processes that belong to a folder or one below it; whether there were any."""
+    found = [process.pid for process in running() if _belongs(process.pid, folder)]
+    for pid in found:
+        _kill(pid)
+    return bool(found)
+
+
+class Guard:
+    """A process that ends what targets have left when this one is gone, however it goes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        """Start it; what an earlier, killed campaign has left is ended as well."""
+        end_all(self._folder)
+        with suppress(OSError):  # no memory: without a guard it works too
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-m", "fuzzwise.engines.libfuzzer.leftovers", self._folder],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is not for it
+            )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let it do its work."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def main() -> None:
+    """Wait until nobody holds the other end of the pipe any more, and end what is left."""
+    folder = Path(sys.argv[1])
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    deadline = time.monotonic() + PATIENCE
+    while end_all(folder) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def _belongs(pid: int, folder: Path) -> bool:
+    mark = f"{VARIABLE}={folder.resolve()}/".encode(errors="surrogateescape")
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return variables.startswith(mark) or b"\0" + mark in variables
+
+
+def _children() -> set[int]:
+    found: set[int] = set()
+    with suppress(OSError):
+        for task in Path("/proc/self/task").iterdir():
+            with suppress(OSError):
+                found.update(map(int, (task / "children").read_text().split()))
+    return found
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Kill -9 of any process of a campaign at any time: nothing is lost, nothing counted twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from campaign_files import (
+    EXAMPLES,
+    Campaign,
+    command_of,
+    descendants,
+    events,
+    harness,
+    program,
+    wait_until,
+)
+from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.state import CampaignState
+from fuzzwise.engines.blackbox import Runner, Target
+from fuzzwise.engines.blackbox.session import PROGRESS
+from fuzzwise.engines.blackbox.tally import Tally, load
+from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.errors import BadInput
+from fuzzwise.store.database import FILE
+
+KILLS = 100
+SEEDS = EXAMPLES / "seeds"
+MUTATION = ("[target.mutation]", "ratio = [0.001, 0.05]")
+
+
+def kind_of(pid: int, manager: int) -> str:
+    """What a process of a campaign does."""
+    command = command_of(pid)
+    first = command.split(b"\0")[0]
+    if pid == manager:
+        return "manager"
+    if b"fuzzwise.triage.worker" in command:
+        return "examiner"
+    if first.endswith(b"warden"):
+        return "warden"
+    if b"-artifact_prefix" in command:
+        return "libFuzzer"
+    return "symbolizer or debugger" if b"symbolizer" in first or b"gdb" in first else "black box"
+
+
+class Killer:
+    """Kills processes of a running campaign; which and when is drawn, each kind as likely."""
+
+    def __init__(self, campaign: Campaign, chance: random.Random) -> None:
+        self.campaign = campaign
+        self.kills: Counter[str] = Counter()
+        self._chance = chance
+
+    def strike(self, manager: subprocess.Popen[str]) -> bool:
+        """Kill one process; whether it was the manager."""
+        kinds: dict[str, list[int]] = {}
+        for pid in (manager.pid, *descendants(manager.pid)):
+            kinds.setdefault(kind_of(pid, manager.pid), []).append(pid)
+        if len(kinds) > 1 and self._chance.random() < 0.75:
+            del kinds["manager"]  # it takes long to be back
+        kind = self._chance.choice(sorted(kinds))
+        with suppress(ProcessLookupError):
+            os.kill(self._chance.choice(kinds[kind]), signal.SIGKILL)
+            self.kills[kind] += 1
+        return kind == "manager"
+
+
+class Memory:
+    """What the campaign has said so far: it may never take anything back."""
+
+    def __init__(self) -> None:
+        self._bugs: set[str] = set()
+        self._inputs: Counter[str] = Counter()
+        self._seconds = 0.0
+
+    def look(self, campaign: Campaign) -> None:
+        """Compare what it says now with what it said."""
+        try:
+            state = campaign.state()
+        except BadInput:  # killed before it had begun
+            assert not self._bugs
+            return
+        bugs = {bug.id for bug in state.bugs}
+        assert bugs >= self._bugs
+        for target in state.targets:
+            assert target.inputs >= self._inputs[target.name]
+            self._inputs[target.name] = target.inputs
+        assert state.seconds >= self._seconds
+        self._bugs, self._seconds = bugs, state.seconds
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    made = Campaign(tmp_path)
+    for name in ("one", "two"):
+        made.libfuzzer(name, harness("fragile.c"))
+    records, sums = program("records.c"), program("sums.c")
+    made.black_box("records", records, (SEEDS / "records-full.rb").read_bytes(), *MUTATION)
+    made.black_box("sums", sums, (SEEDS / "sums-full.txt").read_bytes(), *MUTATION)
+    return made
+
+
+def test_a_hundred_random_kills(campaign: Campaign) -> None:
+    chance = random.Random(7)
+    killer, memory = Killer(campaign, chance), Memory()
+    while killer.kills.total() < KILLS:
+        manager = campaign.start(600)
+        with manager:
+            if chance.random() < 0.9:  # the others are killed while they start
+                wait_until(partial(descendants, manager.pid), "the first turn")
+            while True:
+                time.sleep(chance.choice((0.1, 0.4, 1.0)) * chance.random())
+                is_over = killer.strike(manager)
+                memory.look(campaign)
+                if is_over:
+                    break
+                assert manager.poll() is None, manager.communicate()
+            _, errors = manager.communicate(timeout=30)
+            assert "Traceback" not in errors
+            assert "Unexpected" not in errors
+        campaign.wait_for_no_process()
+    assert killer.kills["manager"] >= 5
+    assert killer.kills["libFuzzer"] >= 10
+    assert killer.kills["warden"] + killer.kills["black box"] >= 10
+    campaign.run(3).check()
+    memory.look(campaign)
+    state = campaign.state()
+    assert state.stopped is not None
+    assert state.stopped.reason == "time-budget"
+    assert all(target.inputs for target in state.targets)
+    assert not events(state, "broken")
+    assert not events(state, "recovered")
+    check_bugs(campaign, state)
+    check_counts(campaign, state)
+
+
+def check_bugs(campaign: Campaign, state: CampaignState) -> None:
+    """Each bug was told at most once, and all files that are named are there."""
+    assert len(state.bugs) >= 5
+    told = Counter(detail.rpartition(" ")[2] for detail in events(state, "bug"))
+    assert all(times == 1 for times in told.values())
+    for bug in state.bugs:
+        assert bug.inputs
+        for name in (*bug.inputs, bug.report):
+            assert (campaign.folder / name).is_file()
+
+
+def check_counts(campaign: Campaign, state: CampaignState) -> None:
+    """What the store says is what the targets' folders say, and what was really run."""
+    plan = campaign.plan()
+    inputs = {target.name: target.inputs for target in state.targets}
+    with closing(sqlite3.connect(campaign.folder / FILE)) as store:
+        generations = Counter(
+            name for (name,) in store.execute(f"SELECT t.name FROM generations g {OF_TARGET}")
+        )
+        by_epochs = dict(
+            store.execute(f"SELECT t.name, sum(g.inputs) FROM epochs g {OF_TARGET} GROUP BY t.name")
+        )
+    assert set(generations.values()) == {1}  # no counts ever had to begin again
+    assert by_epochs == inputs
+    for target in plan.targets:
+        folder = campaign.folder / "targets" / target.name
+        if target.engine == LIBFUZZER:
+            assert State(folder / "state").head.inputs == inputs[target.name]
+        else:
+            tally = load(folder / PROGRESS)
+            assert tally is not None
+            assert tally.n == inputs[target.name]
+            check_tally(tally, target, plan)
+
+
+OF_TARGET = "JOIN targets t ON t.id = g.target_id"
+
+
+def check_tally(tally: Tally, target: TargetPlan, plan: CampaignPlan) -> None:
+    """A run without kills sees the same crashes, at the same inputs.
+
+    A run that was itself killed counts as one that took too much memory, and may have hidden a
+    crash: so many may be missing.
+    """
+    assert target.engine == BLACK_BOX
+    seed = crc32(target.name.encode()) ^ plan.seed
+    file = target.corpus[0]
+    what = Target(target.command, file.read_bytes(), target.name, suffix=file.suffix)
+    with Runner(what, seed, target.mutation, target.limits) as runner:
+        crashes = {event.run for event in runner.run(1, tally.n) if event.kind == "crash"}
+    assert len(crashes) - tally.out_of_memory <= tally.crashes <= len(crashes)
+    assert {trace.first.run for trace in tally.traces.values()} <= crashes
+    assert {shown.n for shown in tally.bugs.values()} <= crashes
+    assert tally.bugs
