@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed dataset scheduler-study clean
+.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed dataset scheduler-study uncompiled clean
 
 test: lint
 	$(BIN)/pytest -n 2
@@ -87,5 +87,9 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)
 	touch $@
 
-clean:
+# What numba compiled and kept; it does not notice when a constant of another file has changed.
+uncompiled:
+	find src -name '*.nb[ci]' -delete
+
+clean: uncompiled
 	rm -rf $(VENV) demo-out tour-out dataset-work .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -181,7 +181,7 @@ def test_a_full_disk_stops_the_fuzzing_and_not_the_campaign(tmp_path: Path, smal
     ended(manager).check()
     state = campaign.state()
     assert {bug.id for bug in state.bugs} >= before
-    assert len([text for text in events(state, "warning", "") if "disk was full" in text]) == 1
+    assert len([text for text in events(state, "warning", "") if "disk is full" in text]) == 1
     assert not events(state, "broken")
     check_on_time(state, 16)
 

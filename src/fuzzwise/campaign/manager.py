@@ -23,7 +23,14 @@ from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.campaign.session import Session, Totals
-from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, Stopped
+from fuzzwise.campaign.state import (
+    BROKEN,
+    RETIRED,
+    WAITING,
+    CampaignState,
+    EventState,
+    Stopped,
+)
 from fuzzwise.errors import FuzzwiseError
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
@@ -39,6 +46,8 @@ LOOK_EVERY = 5.0
 
 LEAST_SPACE = 16 << 20
 """Free bytes on the disk below which no epoch is started."""
+
+NO_SPACE = f"The disk is full: no epoch starts until {LEAST_SPACE >> 20} MiB are free."
 
 LEAST_TURN = 0.1
 """Seconds below which a turn at the end of the budget is not worth its start."""
@@ -70,6 +79,7 @@ class Manager:
         self._results: deque[Result] = deque()
         self._writes: deque[Callable[[Store, float], None]] = deque()
         self._no_space = False
+        self._notice: EventState | None = None
         self._interrupted = False
         self._before = 0.0
         self._start = clock()
@@ -77,6 +87,11 @@ class Manager:
     def interrupt(self) -> None:
         """End soon, and keep everything."""
         self._interrupted = True
+
+    def state(self) -> CampaignState:
+        """The campaign as it is now, with what could not be written down yet."""
+        state = self._store.state()
+        return replace(state, events=(*state.events, self._notice)) if self._notice else state
 
     def run(
         self,
@@ -299,7 +314,7 @@ class Manager:
     def _write(self, write: Callable[[Store, float], None]) -> None:
         """Write to the store now or, on a full disk, later; always in order."""
         self._writes.append(write)
-        if not self._no_space and not self._results:
+        if not self._results:
             self._take_results()
 
     def _look_at_disk(self) -> None:
@@ -316,13 +331,18 @@ class Manager:
             return False
 
     def _run_out_of_space(self) -> None:
-        if not self._no_space:
-            self._no_space = True
-            self._writes.append(
-                lambda store, at: store.event(
-                    at, "warning", "", "The disk was full: no epoch was started until it was not."
-                )
-            )
+        """Start no epoch; say so once, also while it cannot be written down."""
+        if self._no_space:
+            return
+        self._no_space = True
+        notice = EventState(self._now, "warning", "", NO_SPACE)
+        self._notice = notice
+
+        def write(store: Store, _: float) -> None:
+            store.event(notice.at, notice.kind, notice.target, notice.detail)
+            self._notice = None
+
+        self._write(write)
 
     def _end(self, stopped: Stopped) -> Stopped:
         """Let the turns end, and save everything."""

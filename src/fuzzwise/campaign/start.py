@@ -58,7 +58,7 @@ class Running:
                 if self._interrupted:
                     self._manager.interrupt()
                 before = store.state() if store.has_runs() else None
-                with watching(store.state, before) as watch:
+                with watching(self._manager.state, before) as watch:
                     stopped = self._manager.run(seconds, watch.update, broken)
             # This process still holds the lock, by which readers tell that a campaign runs.
             return replace(store.state(), running=False, stopped=stopped)

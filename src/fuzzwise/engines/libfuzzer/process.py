@@ -99,10 +99,11 @@ class FuzzingProcess:
         """Keep the end of what it prints; a target that prints without end fills no memory."""
         stream = self._process.stderr
         assert stream is not None
-        while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
-            self._tail += chunk
-            if len(self._tail) > 2 * TAIL:
-                del self._tail[:-TAIL]
+        with stream:
+            while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self._tail += chunk
+                if len(self._tail) > 2 * TAIL:
+                    del self._tail[:-TAIL]
 
 
 def wait_for_any(processes: Sequence[FuzzingProcess], seconds: float) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -259,7 +260,7 @@ class Supervisor:
         }
         command = [
             str(settings.target.resolve()),
-            f"-seed={settings.seed + 1009 * self._starts + 7 * job}",
+            f"-seed={self._random_seed(job)}",
             f"-artifact_prefix={self.folder.crashes.resolve()}/",
             "-verbosity=0",
             "-print_final_stats=0",
@@ -294,8 +295,18 @@ class Supervisor:
                 return
             time.sleep(0.005)
 
+    def _random_seed(self, job: int) -> int:
+        """Another one for every process of the campaign, also after it was resumed.
+
+        Processes with the same one would make the same inputs again, and count them as new.
+        """
+        state = State(self.folder.state) if self.folder.state_exists() else None
+        made = int(state.head.inputs) if state and state.ready else 0
+        words = f"{self.settings.seed} {made} {self._starts} {job}"
+        return 1 + zlib.crc32(words.encode()) % (2**31 - 1)
+
     def _seed_option(self) -> list[str]:
-        rng = random.Random(self.settings.seed + self._starts)  # noqa: S311
+        rng = random.Random(self._random_seed(0))  # noqa: S311
         everything = self.settings.schedule == "observe"
         return self._seeds.option(self._skipped, rng, everything=everything)
 

@@ -1,0 +1,102 @@
+"""A libFuzzer target that is fuzzed a turn at a time."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzwise.campaign.plan import LIBFUZZER, TargetPlan
+from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
+from fuzzwise.engines.libfuzzer.state import State
+from observed_target import EXAMPLES, TARGETS, build
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("diary"), TARGETS / "diary.c")
+
+
+def session_of(program: Path, folder: Path, **more: object) -> LibFuzzerSession:
+    plan = TargetPlan("t", LIBFUZZER, (str(program),), **more)  # type: ignore[arg-type]
+    return LibFuzzerSession(plan, folder, 1)
+
+
+def test_a_turn_makes_other_inputs_than_the_one_before(tmp_path, diary, monkeypatch):
+    # Inputs that were made before and count as new would make the risk look lower than it is.
+    said = []
+    session = session_of(diary, tmp_path / "t")
+    for turn in range(3):
+        monkeypatch.setenv("DIARY", str(tmp_path / f"diary-{turn}"))
+        session.turn(0.5, 1)
+        said.append(np.fromfile(tmp_path / f"diary-{turn}", np.uint64)[5:500])
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        length = min(len(said[one]), len(said[other]))
+        assert length > 100
+        assert (said[one][:length] == said[other][:length]).mean() < 0.5
+
+
+def test_counts_add_up_over_turns(tmp_path, diary, monkeypatch):
+    monkeypatch.setenv("DIARY", str(tmp_path / "diary"))
+    session = session_of(diary, tmp_path / "t")
+    first = session.turn(0.3, 1)
+    second = session.turn(0.3, 1)
+    assert second.generation == first.generation
+    assert second.observation.n > first.observation.n > 0
+    assert second.seconds > first.seconds
+    again = session_of(diary, tmp_path / "t").totals()
+    assert again is not None
+    assert again.observation.n == second.observation.n
+    assert again.seconds == pytest.approx(second.seconds)
+    executed = (tmp_path / "diary").stat().st_size // 8
+    initial = executed - second.observation.n
+    assert 0 <= initial < 20  # the empty input and known seeds, at each start
+
+
+def test_a_new_build_begins_again_from_the_corpus_so_far(tmp_path):
+    program = build(tmp_path, EXAMPLES / "url.c")
+    session = session_of(program, tmp_path / "t")
+    first = session.turn(1.0, 1)
+    assert first.corpus > 10
+    other = build(tmp_path, EXAMPLES / "url.c", "-O1")
+    assert other == program
+    second = session.turn(1.0, 1)
+    assert second.generation != first.generation
+    assert any("built anew" in warning for warning in second.warnings)
+    assert second.corpus > 10
+    assert int(State(tmp_path / "t" / "state").head.initial) > 10  # executed, not found again
+
+
+def test_a_new_seed_is_executed_in_the_next_turn_and_known_ones_are_not(
+    tmp_path, diary, monkeypatch
+):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(200):
+        (corpus / str(number)).write_bytes(b"%d" % number)
+    session = session_of(diary, tmp_path / "t", corpus=(corpus,))
+    executed = []
+    n = 0
+    for turn in range(3):
+        monkeypatch.setenv("DIARY", str(tmp_path / f"diary-{turn}"))
+        if turn == 2:
+            (corpus / "new").write_bytes(b"something else")
+        before = n
+        n = session.turn(0.3, 1).observation.n
+        executed.append((tmp_path / f"diary-{turn}").stat().st_size // 8 - (n - before))
+    assert executed[0] >= 200
+    assert executed[1] < 100
+    assert executed[2] < 100
+    given = (tmp_path / "t" / "state" / "given").read_text().splitlines()
+    assert len(given) == 201
+
+
+def test_an_interrupt_ends_a_turn_and_keeps_its_counts(tmp_path):
+    program = build(tmp_path, EXAMPLES / "base64.c")
+    session = session_of(program, tmp_path / "t")
+    session.interrupt()
+    told = session.turn(600.0, 1)
+    assert told.seconds < 60
+    shutil.rmtree(tmp_path / "t")
