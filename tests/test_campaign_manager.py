@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.campaign.assessing import recent_bugs
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, CampaignState, Stopped
@@ -300,3 +301,11 @@ def test_what_a_killed_run_left_in_the_folders_is_taken_up(tmp_path: Path):
     decisions = read_decisions(plan.folder, last=1000)
     assert "recovered" in [d.reason for d in decisions]
     assert sum(d.inputs or 0 for d in decisions) == session.n
+
+
+def test_bugs_of_the_second_half_are_recent():
+    session = CLEAN(bugs={100: "early", 600: "late", 990: "later"})
+    session.n, session.seconds = 1000, 0.1
+    totals = session.totals()
+    assert totals is not None
+    assert recent_bugs(totals) == 2

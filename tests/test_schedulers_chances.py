@@ -22,7 +22,7 @@ from fuzzwise.schedulers.exp3 import Exp3S1
 from fuzzwise.schedulers.fewa import Fewa
 from fuzzwise.schedulers.good_ucb import GoodUcb
 from fuzzwise.schedulers.hypofuzz import HypoFuzz
-from fuzzwise.schedulers.kernel import AVAILABLE, STARTED, account
+from fuzzwise.schedulers.kernel import AVAILABLE, EPOCH_SIZE, STARTED, account
 from fuzzwise.schedulers.raw_ucb import RawUcb
 from fuzzwise.schedulers.risk_rate import RiskRate
 from fuzzwise.schedulers.round_robin import RoundRobin
@@ -147,7 +147,8 @@ def test_choices_have_the_chances_of_the_restatement(case):
         in_flight.append(random_result(arm, rng, singletons))
         while in_flight and (len(in_flight) > 2 or rng.random() < 0.8):  # results may be late
             r = in_flight.pop(0)
-            seen = np.array([r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons, 0, 0, 0], float)
+            told = [r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons]
+            seen = np.array(told + [0] * (EPOCH_SIZE - len(told)), float)
             account(arms, r.arm, seen)
             policy.functions.learn(arms, memory, r.arm, seen)
             literal.learned(r)

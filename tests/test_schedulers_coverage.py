@@ -112,6 +112,15 @@ def test_retiring_is_worth_less_than_finding_bugs():
     assert scheduler.choose() == 0
 
 
+def test_a_target_that_has_run_out_of_bugs_gives_way_to_one_that_has_not():
+    scheduler = Scheduler(RiskRate(), 3, np.random.default_rng(1))
+    scheduler.recall(0, EpochResult(10_000, SECONDS, bugs=9, new_bugs=9, recent_bugs=0))
+    scheduler.recall(1, EpochResult(10_000, SECONDS, bugs=2, new_bugs=2, recent_bugs=2))
+    scheduler.recall(2, EpochResult(10_000, SECONDS, bugs=9, new_bugs=0, recent_bugs=2))
+    assert scheduler.choose() == 1  # the bugs of the last one are known from others
+    assert scheduler.belief(0) < scheduler.belief(2) < scheduler.belief(1)
+
+
 def test_turns_begin_short_and_double_up_to_an_epoch():
     scheduler = Scheduler(RiskRate(), 1, np.random.default_rng(1))
     turns = []

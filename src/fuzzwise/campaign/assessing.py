@@ -52,6 +52,12 @@ def find_out(
     return Finding(now, risk, trend(now, risk), left, to_decision, rate, decision)
 
 
+def recent_bugs(totals: Totals) -> int:
+    """Bugs that were found in the second half of all inputs; those of earlier builds have none."""
+    n = totals.observation.n
+    return sum(n / 2 < bug.found_at <= n for bug in totals.bugs)
+
+
 def trend(now: Observation, risk: Estimate | None) -> str:
     """Whether the risk falls, compared with what it was when half of the inputs were made."""
     if risk is None or now.discoveries is None or now.n < 2:

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuzzwise.campaign.assessing import Finding, find_out
+from fuzzwise.campaign.assessing import Finding, find_out, recent_bugs
 from fuzzwise.campaign.lanes import Lanes, Result, Turn
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan
@@ -192,7 +192,7 @@ class Manager:
             return "first turn", None, "", None
         belief, best = scheduler.belief(arm), scheduler.next_best(arm)
         if best is None:
-            return "only one left", belief or None, "", None
+            return "no other is free", belief or None, "", None
         other = scheduler.belief(best)
         if belief == 0 and other == 0:
             return f"turn of {scheduler.policy.name}", None, "", None
@@ -241,6 +241,7 @@ class Manager:
                     kept=totals.corpus if coverage else 0,
                     discovery_rate=finding.discovery_rate * weight if coverage else 0.0,
                     seconds_left=finding.seconds_to_decision / weight,
+                    recent_bugs=recent_bugs(totals),
                 ),
             )
             self._tell(member, turn, taken.new_bugs)

@@ -97,6 +97,7 @@ class Roster:
                         singletons=known.singletons,
                         kept=known.corpus if known.finds_coverage else 0,
                         discovery_rate=known.discovery_rate * weight if known.finds_coverage else 0,
+                        recent_bugs=0,  # when they were found is not remembered
                     ),
                 )
             if known.state == BROKEN:

@@ -10,7 +10,16 @@ import numpy as np
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats
-from fuzzwise.schedulers.kernel import AVAILABLE, BELIEF, OWN, STARTED, Choose, Learn, account
+from fuzzwise.schedulers.kernel import (
+    AVAILABLE,
+    BELIEF,
+    EPOCH_RECENT_BUGS,
+    OWN,
+    STARTED,
+    Choose,
+    Learn,
+    account,
+)
 
 
 class Functions(NamedTuple):
@@ -85,7 +94,8 @@ class EpochResult:
 
     Where coverage is seen: ``kept`` are the inputs so far that were kept because they showed new
     coverage, and ``discovery_rate`` how many more a second are to be expected now. Where a risk is
-    accepted: ``seconds_left`` until the configuration reaches it and is retired.
+    accepted: ``seconds_left`` until the configuration reaches it and is retired. Live campaigns
+    tell ``recent_bugs``, the bugs that it has shown in the second half of its runs; -1: not told.
     """
 
     runs: int
@@ -96,6 +106,7 @@ class EpochResult:
     kept: int = 0
     discovery_rate: float = 0.0
     seconds_left: float = 0.0
+    recent_bugs: int = -1
 
 
 class Scheduler:
@@ -125,6 +136,7 @@ class Scheduler:
     def learn(self, arm: int, result: EpochResult) -> None:
         """Take in what an epoch of a configuration showed."""
         epoch = np.array(dataclasses.astuple(result), float)
+        epoch[EPOCH_RECENT_BUGS] += 1
         account(self._arms, arm, epoch)
         self.policy.functions.learn(self._arms, self._memory, arm, epoch)
 

@@ -50,16 +50,19 @@ DISCOVERY_RATE = 10
 """Inputs a second that will show new coverage, by an estimator of the discovery probability."""
 SECONDS_LEFT = 11
 """Seconds until its residual risk is as low as accepted; 0 where no risk is, or none is known."""
-OWN = 12
+RECENT_BUGS = 12
+"""1 more than the bugs it has shown in the second half of its runs; 0 where nobody told."""
+OWN = 13
 """The first column of the policy's own."""
 
 EPOCH_RUNS, EPOCH_SECONDS, EPOCH_BUGS, EPOCH_NEW_BUGS, EPOCH_SINGLETONS = range(5)
 """What an epoch showed: its runs and seconds; bugs new to the configuration, and to the campaign;
 and the bugs that the configuration has shown exactly once by now."""
-EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT = range(5, 8)
+EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT, EPOCH_RECENT_BUGS = range(5, 9)
 """Where coverage is seen: the inputs that are kept by now because they showed new coverage, and how
-many more a second are to be expected. Where a risk is accepted: the seconds until it is reached."""
-EPOCH_SIZE = 8
+many more a second are to be expected. Where a risk is accepted: the seconds until it is reached.
+Where it is told: 1 more than the bugs shown in the second half of all runs."""
+EPOCH_SIZE = 9
 
 
 def _numba() -> Any:
@@ -114,6 +117,7 @@ def account(arms: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, KEPT] = epoch[EPOCH_KEPT]
     arms[arm, DISCOVERY_RATE] = epoch[EPOCH_DISCOVERY_RATE]
     arms[arm, SECONDS_LEFT] = epoch[EPOCH_SECONDS_LEFT]
+    arms[arm, RECENT_BUGS] = epoch[EPOCH_RECENT_BUGS]
     arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
     if epoch[EPOCH_BUGS] > 0.0:
         arms[arm, RUNS_SINCE] = 0.0

@@ -12,17 +12,20 @@ for how many runs they took. On synthetic logs the singletons f_1 in the place o
 the same m with more noise: f_1 ≈ m, D ≈ m ln N) did worse, and neither f_1 nor the times of the
 discoveries beside D helped; those logs have log-uniform probabilities, which is the model.
 
-Where coverage is seen, bugs are also expected to grow as the coverage does, in proportion:
+A live campaign knows more, and real programs run out of bugs. There, the bugs of the second half of
+a target's runs, d, tell what it still has (the default estimator of the discovery probability looks
+at the same half): as many are expected until its time has doubled, d/(Time · ln 2) a second now. Of
+them, as many are new to the campaign as before: the share s = (D_i + a)/(all its bugs + a). Where
+coverage is seen, bugs are also expected to grow as the coverage does, in proportion:
 
-    belief_i = (D_i + a) · (1/(Time · ln N) + R_i/C_i)
+    belief_i = (s·d + a)/(Time · ln 2) + (D_i + a) · R_i/C_i
 
 R_i: inputs a second that show new coverage, by an estimator of the discovery probability; C_i: all
 inputs that were kept because they did, those of the initial corpus included. R_i alone could not be
 compared between targets: a large one shows new coverage all the time, a small one may show a bug
 with every second discovery. R_i/C_i, the growth in the second to come, does not depend on how
 many species there are to find; what a share of growth is worth in bugs is told by the bugs so far.
-So a large target, a small one and a black box, whose growth is 1/(Time · ln N), compete in one
-currency: bugs a second.
+So large targets, small ones and black boxes compete in one currency: bugs a second.
 
 Where a risk is accepted, a target that reaches it is retired and its time goes to the others; that
 is worth κ of a bug, so κ/(seconds left until then) is added to its belief. Targets that are nearly
@@ -59,6 +62,7 @@ from fuzzwise.schedulers.kernel import (
     DISCOVERY_RATE,
     KEPT,
     NEW_BUGS,
+    RECENT_BUGS,
     RUNS,
     SECONDS,
     SECONDS_LEFT,
@@ -87,7 +91,11 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
         own = arms[arm, NEW_BUGS]
         found = own + memory[DUPLICATES] * max(0.0, arms[arm, BUGS] - own)
         credit = found + memory[PRIOR]
-        belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
+        if arms[arm, RECENT_BUGS] > 0.0:
+            recent = (arms[arm, RECENT_BUGS] - 1.0) * credit / (arms[arm, BUGS] + memory[PRIOR])
+            belief = (recent + memory[PRIOR]) / (math.log(2.0) * used)
+        else:
+            belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
         if arms[arm, KEPT] > 0.0:
             belief += credit * arms[arm, DISCOVERY_RATE] / arms[arm, KEPT]
         if arms[arm, SECONDS_LEFT] > 0.0:
