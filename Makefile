@@ -79,9 +79,10 @@ dataset: $(READY)
 scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
 
-# Live campaigns with the default scheduler and with Round-Robin; 40 minutes on an idle machine.
+# Live campaigns with the default scheduler and with Round-Robin; 20 minutes on an idle machine.
 campaign-study: $(READY)
-	$(BIN)/python benchmarks/campaign_study.py --out docs
+	rm -f campaign-study.jsonl
+	$(BIN)/python benchmarks/campaign_study.py --budget 60 --out docs
 
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -23,16 +23,22 @@ class Coverage:
     rng: np.random.Generator
     time: float = 0.0
     kept: int = 1
-    bugs: int = 0
+    bugs: list[float] = field(default_factory=list)
 
     def epoch(self) -> EpochResult:
         found = self.rng.poisson(self.scale * ((self.time + SECONDS) ** 0.5 - self.time**0.5))
         bugs = int(self.rng.binomial(found, self.worth))
         self.time += SECONDS
         self.kept += int(found)
-        self.bugs += bugs
+        self.bugs += [self.time] * bugs
         rate = self.scale / 2 / self.time**0.5
-        return EpochResult(100_000, SECONDS, bugs, bugs, kept=self.kept, discovery_rate=rate)
+        recent = sum(time > self.time / 2 for time in self.bugs)
+        return EpochResult(
+            *(100_000, SECONDS, bugs, bugs),
+            kept=self.kept,
+            discovery_rate=rate,
+            recent_bugs=recent,
+        )
 
 
 def times(targets: list[Coverage], epochs: int, seed: int) -> np.ndarray:
