@@ -15,10 +15,11 @@ discoveries beside D helped; those logs have log-uniform probabilities, which is
 A live campaign knows more, and real programs run out of bugs. There, the bugs of the second half of
 a target's runs, d, tell what it still has (the default estimator of the discovery probability looks
 at the same half): as many are expected until its time has doubled, d/(Time · ln 2) a second now. Of
-them, as many are new to the campaign as before: the share s = (D_i + a)/(all its bugs + a). Where
+them, as many are new to the campaign as before: the share s = (D_i + a)/(all its bugs + a). The e
+older bugs still count a little, w: a program that had many is more likely to have another. Where
 coverage is seen, bugs are also expected to grow as the coverage does, in proportion:
 
-    belief_i = (s·d + a)/(Time · ln 2) + (D_i + a) · R_i/C_i
+    belief_i = (s·(d + w·e) + a)/(Time · ln 2) + (D_i + a) · R_i/C_i
 
 R_i: inputs a second that show new coverage, by an estimator of the discovery probability; C_i: all
 inputs that were kept because they did, those of the initial corpus included. R_i alone could not be
@@ -72,8 +73,8 @@ from fuzzwise.schedulers.kernel import (
 from fuzzwise.schedulers.parameters import check_positive, check_share
 from fuzzwise.schedulers.selection import first_unstarted, highest
 
-PRIOR, DUPLICATES, RETIREMENT = range(3)
-"""In memory: a, v and κ."""
+PRIOR, DUPLICATES, RETIREMENT, OLD_BUGS = range(4)
+"""In memory: a, v, κ and w."""
 
 
 @choosing
@@ -92,8 +93,11 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
         found = own + memory[DUPLICATES] * max(0.0, arms[arm, BUGS] - own)
         credit = found + memory[PRIOR]
         if arms[arm, RECENT_BUGS] > 0.0:
-            recent = (arms[arm, RECENT_BUGS] - 1.0) * credit / (arms[arm, BUGS] + memory[PRIOR])
-            belief = (recent + memory[PRIOR]) / (math.log(2.0) * used)
+            share = credit / (arms[arm, BUGS] + memory[PRIOR])
+            recent = arms[arm, RECENT_BUGS] - 1.0
+            old = max(0.0, arms[arm, BUGS] - recent)
+            expected = share * (recent + memory[OLD_BUGS] * old) + memory[PRIOR]
+            belief = expected / (math.log(2.0) * used)
         else:
             belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
         if arms[arm, KEPT] > 0.0:
@@ -107,12 +111,13 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
 class RiskRate(Policy):
     """The highest estimated chance of a new bug per second.
 
-    ``prior`` is a, ``duplicates`` v, and ``retirement`` κ.
+    ``prior`` is a, ``duplicates`` v, ``retirement`` κ, and ``old_bugs`` w.
     """
 
     prior: float = 0.25
     duplicates: float = 0.5
     retirement: float = 0.5
+    old_bugs: float = 0.1
     name = "risk-rate"
     functions = Functions(_choose, _learn)
     first_turn = 1 / 8
@@ -121,7 +126,8 @@ class RiskRate(Policy):
         check_positive("Risk rate", "prior", self.prior)
         check_share("Risk rate", "duplicates", self.duplicates)
         check_positive("Risk rate", "retirement", self.retirement)
+        check_share("Risk rate", "old_bugs", self.old_bugs)
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The parameters."""
-        return np.array([self.prior, self.duplicates, self.retirement])
+        return np.array([self.prior, self.duplicates, self.retirement, self.old_bugs])

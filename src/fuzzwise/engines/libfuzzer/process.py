@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import select
@@ -11,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.leftovers import VARIABLE, become_heir, end_adopted
@@ -22,9 +22,6 @@ EXITS = {77: "crash", 70: "timeout", 71: "out-of-memory", 72: "interrupted", 73:
 
 _ALIVE: set[int] = set()
 """Fuzzing processes that have not been waited for."""
-
-_LIBC = ctypes.CDLL(None)
-_SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,7 @@ class FuzzingProcess:
         self._tail = bytearray()
         self._folder = folder
         become_heir()
+        _limit()
         self._process = subprocess.Popen(  # noqa: S603
             command,
             cwd=folder,
@@ -51,7 +49,9 @@ class FuzzingProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=_limits,
+            # SIGPIPE stays ignored, as it is in Python: a symbolizer that is killed must not take
+            # the process, with the crash that it tells of, along.
+            restore_signals=False,
         )
         _ALIVE.add(self.pid)
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -122,11 +122,15 @@ def wait_for_any(processes: Sequence[FuzzingProcess], seconds: float) -> None:
             os.close(handle)
 
 
-def _limits() -> None:
-    """What holds for the process; it ends with the thread that started it."""
-    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-    # A symbolizer that is killed must not take the process, with the crash it tells of, along.
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+@cache
+def _limit() -> None:
+    """Set limits for what this process starts, once and here.
+
+    Code between fork and exec would make every start copy the tables of this process. That targets
+    end with it is seen to by the observer.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     limit = 1 << 40  # no single file beyond 1 TiB: the address space of the state is sparse
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if most == resource.RLIM_INFINITY or most > limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
