@@ -389,7 +389,9 @@ def test_an_interrupted_campaign_is_saved(campaign: Campaign, number: int):
 
 
 def test_a_terminal_that_goes_away_ends_everything_and_loses_nothing(campaign: Campaign):
+    ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
     manager = campaign.start(600)
+    signal.signal(signal.SIGHUP, ours)
     campaign.wait_for_inputs()
     before = campaign.state()
     manager.send_signal(signal.SIGHUP)

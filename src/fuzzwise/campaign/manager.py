@@ -52,6 +52,9 @@ NO_SPACE = f"The disk is full: no epoch starts until {LEAST_SPACE >> 20} MiB are
 LEAST_TURN = 0.1
 """Seconds below which a turn at the end of the budget is not worth its start."""
 
+LEAST_LOOK = 0.25
+"""Seconds of the shortest first turn: to start a target takes nearly as long."""
+
 LAST_WORDS = 1.5
 """Seconds that turns have to end once they are asked to."""
 
@@ -180,8 +183,9 @@ class Manager:
                 scheduler.resume(arm)
                 self._run_out_of_space()
                 return
-            turn = self._plan.epoch * member.plan.weight * scheduler.next_turn(arm)
-            seconds = min(left, turn)
+            epoch_seconds = self._plan.epoch * member.plan.weight
+            look = max(epoch_seconds * scheduler.next_turn(arm), LEAST_LOOK)
+            seconds = min(left, epoch_seconds, look)
             cores = min(member.plan.jobs, self._lanes.free)
             self._lanes.start(Turn(member.name, member.session, epoch, seconds, cores))
 
