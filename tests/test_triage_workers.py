@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -128,3 +132,30 @@ def test_the_end_does_not_wait_for_what_is_under_way(program, tmp_path):
     assert processes_with(str(go)) == []
     with pytest.raises(BadInput, match="ended before it was finished"):
         verdict.result(0)
+
+
+def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path):
+    go = tmp_path / "go"
+    command = [sys.executable, "-m", "fuzzwise.triage.worker"]
+    worker = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert worker.stdin
+    assert worker.stdout
+    assert worker.stderr
+    request = {
+        "command": absolute((str(program), "@@", str(go))),
+        "data": base64.b64encode(b"w").decode(),
+        "name": "input",
+        "limits": asdict(Limits(30)),
+        "depth": 5,
+    }
+    worker.stdin.write(json.dumps(request).encode() + b"\n")
+    worker.stdin.flush()
+    until(lambda: len(processes_with(str(go))) > 0)
+    worker.stdout.close()
+    go.touch()
+    assert worker.stderr.read() == b""
+    assert worker.wait(30) == 0
+    worker.stdin.close()
+    worker.stderr.close()

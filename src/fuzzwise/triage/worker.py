@@ -57,11 +57,15 @@ def _work() -> None:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     # Nothing else may write to where the answers go.
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
-        while True:
-            answers.write(_answer(requests.get()))
-            answers.flush()
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    while True:
+        answer = memoryview(_answer(requests.get()))
+        try:
+            while answer:
+                answer = answer[answers.write(answer) :]
+        except BrokenPipeError:  # the asker was killed; nobody is left to be told
+            _end()
 
 
 def _read(stream: BinaryIO, requests: queue.SimpleQueue[bytes]) -> None:
