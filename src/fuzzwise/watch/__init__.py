@@ -1,0 +1,1 @@
+"""Campaigns that other fuzzers run, read from the files that they write."""

@@ -1,0 +1,43 @@
+"""What the files of another fuzzer say at one moment."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzwise.model import Observation
+
+
+@dataclass(frozen=True)
+class Process:
+    """A fuzzer at work: its process, and the signal on which it ends cleanly."""
+
+    pid: int
+    stop_signal: signal.Signals = signal.SIGINT
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A campaign, as far as its files tell.
+
+    ``kind``: "AFL++", "libFuzzer", "honggfuzz", "Centipede" or "fuzzwise". ``name``: for people;
+    it may hold any character that a file's name can. ``observation``: inputs made by mutation,
+    numbers of those that showed something new, over all restarts. ``corpus``, ``crashes``,
+    ``hangs``: None where the files do not say. ``processes``: those that write these files now, as
+    far as can be made sure. ``exact``: whether each discovery has the number of its input; else
+    those between two lines of the file are spread evenly between them. ``notes``: sentences on what
+    was corrected, left out, or cannot be known, in order of importance.
+    """
+
+    kind: str
+    name: str
+    path: Path
+    observation: Observation
+    version: str = ""
+    corpus: int | None = None
+    crashes: int | None = None
+    hangs: int | None = None
+    processes: tuple[Process, ...] = ()
+    exact: bool = True
+    notes: tuple[str, ...] = ()
