@@ -13,7 +13,7 @@ from fuzzwise.campaign.places import only_one
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.state import CampaignState
-from fuzzwise.engines.libfuzzer.leftovers import Guard
+from fuzzwise.engines.leftovers import Guard
 from fuzzwise.store.store import Store
 from fuzzwise.triage.workers import Workers
 

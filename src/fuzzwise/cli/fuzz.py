@@ -9,7 +9,9 @@ import click
 
 from fuzzwise.assessment import assess
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
-from fuzzwise.engines.libfuzzer.supervisor import SCHEDULES, SPECIES, Progress, Settings, Supervisor
+from fuzzwise.engines.choice import SUPERVISORS, engine_of, supervise
+from fuzzwise.engines.progress import Progress
+from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.report.live import View, rows
 from fuzzwise.snapshot import Campaign
 from fuzzwise.units import parse_count, parse_duration
@@ -18,6 +20,11 @@ from fuzzwise.units import parse_count, parse_duration
 @click.command()
 @click.argument("target", type=click.Path(path_type=Path))
 @click.argument("corpus", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--engine",
+    type=click.Choice(sorted(SUPERVISORS)),
+    help="Who fuzzes; if not given, the one that TARGET was made for.",
+)
 @click.option(
     "--accept-risk",
     type=options.PROBABILITY,
@@ -77,6 +84,7 @@ from fuzzwise.units import parse_count, parse_duration
 def command(
     target: Path,
     corpus: tuple[Path, ...],
+    engine: str | None,
     accept_risk: float | None,
     confidence: float,
     seconds: str | None,
@@ -115,12 +123,12 @@ def command(
         seed=seed,
         options=libfuzzer_options,
     )
-    supervisor = Supervisor(settings)
+    supervisor = supervise(engine or engine_of(target), settings)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: supervisor.interrupt())
     if supervisor.resumed and not quiet:
         click.echo(f"Going on with the campaign in {out}.", err=True)
-    with View(settings, quiet=quiet or as_json) as view:
+    with View(target.name, settings.limits, quiet=quiet or as_json) as view:
         progress = supervisor.run(view)
     _report(settings, progress, as_json)
     stopped = progress.stopped

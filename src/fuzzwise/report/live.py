@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from fuzzwise.assessment import Assessment, assess
-from fuzzwise.engines.libfuzzer.supervisor import Progress, Settings
+from fuzzwise.engines.progress import Limits, Progress
 from fuzzwise.report import words
 from fuzzwise.snapshot import Campaign
 
@@ -23,8 +23,9 @@ DRAW_EVERY = 0.5
 class View:
     """Shows progress: a table that is redrawn on a terminal, else a line now and then."""
 
-    def __init__(self, settings: Settings, *, quiet: bool = False) -> None:
-        self._settings = settings
+    def __init__(self, name: str, limits: Limits, *, quiet: bool = False) -> None:
+        self._name = name
+        self._limits = limits
         self._quiet = quiet
         self._live: Live | None = None
         self._next = 0.0
@@ -58,8 +59,8 @@ class View:
         self._next = now + (DRAW_EVERY if self._live else LINE_EVERY)
         assessment = assess(
             Campaign("", (progress.observation,)),
-            self._settings.accepted_risk,
-            self._settings.confidence,
+            self._limits.accepted_risk,
+            self._limits.confidence,
         )
         if self._live:
             self._live.update(self._table(progress, assessment), refresh=True)
@@ -71,9 +72,7 @@ class View:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(
-            box=box.ROUNDED, show_header=False, title=f"fuzzwise · {self._settings.target.name}"
-        )
+        table = Table(box=box.ROUNDED, show_header=False, title=f"fuzzwise · {self._name}")
         table.add_column(style="dim", justify="right")
         table.add_column(min_width=48)
         for name, value in rows(progress, a, self._arrow(a)):

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, or_, select, update
 
 import fuzzwise
-from fuzzwise.campaign.plan import LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.campaign.state import WAITING, CampaignState, Stopped
 from fuzzwise.errors import BadInput
 from fuzzwise.store.database import (
@@ -263,7 +263,7 @@ class Store:
                 "position": position,
                 "present": True,
                 "engine": plan.engine,
-                "finds_coverage": plan.engine == LIBFUZZER,
+                "finds_coverage": plan.finds_coverage,
                 "share": plan.share,
                 "accepted_risk": plan.accepted_risk,
             }

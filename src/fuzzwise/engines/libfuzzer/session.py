@@ -10,7 +10,9 @@ from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.state import State
-from fuzzwise.engines.libfuzzer.supervisor import NothingYet, Progress, Settings, Supervisor
+from fuzzwise.engines.libfuzzer.supervisor import Supervisor
+from fuzzwise.engines.progress import NothingYet, Progress
+from fuzzwise.engines.settings import Settings
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import BugBook

@@ -9,22 +9,21 @@ import random
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState
-from fuzzwise.engines.libfuzzer.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
 from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
+from fuzzwise.engines.progress import Judge, NothingYet, Progress, interrupted
+from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
-from fuzzwise.model import Observation
-from fuzzwise.stopping import AcceptedRisk, Decision
-from fuzzwise.triage.bug_book import Bug, BugBook
+from fuzzwise.stopping import Decision
+from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report
 from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
-SCHEDULES = {"uniform": 0, "later": 1, "fresh": 2, "observe": 3}
-SPECIES = {"feature": 0, "edge": 1, "path": 2}
 STOP_WAIT = 1.0
 """Seconds that processes have to end after their present input, before they are killed."""
 
@@ -34,50 +33,6 @@ SUSPICIOUS = 10_000
 
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the user asked for.
-
-    ``most_jobs``: processes that may ever share the campaign, where that is more than ``jobs``
-    now. ``tick``: seconds between two looks at the counts.
-    """
-
-    target: Path
-    corpus: tuple[Path, ...] = ()
-    out: Path = Path("fuzz-out")
-    accepted_risk: float | None = None
-    confidence: float = 0.95
-    seconds: float | None = None
-    inputs: int | None = None
-    measure: bool = False
-    per_seed: bool = False
-    jobs: int = 1
-    most_jobs: int | None = None
-    tick: float = 0.1
-    schedule: str = "fresh"
-    species: str = "feature"
-    seed: int = 1
-    options: tuple[str, ...] = ()
-
-
-class NothingYet(BadInput):
-    """The campaign was interrupted before its first input."""
-
-
-@dataclass
-class Progress:
-    """The campaign at one moment, for whoever watches."""
-
-    observation: Observation
-    corpus: int
-    bugs: tuple[Bug, ...]
-    lost: int
-    measuring: bool
-    decision: Decision | None = None
-    stopped: Decision | None = None
-    warnings: tuple[str, ...] = ()
 
 
 class Supervisor:
@@ -101,9 +56,8 @@ class Supervisor:
         """How processes ended, one after the other, that made no input and showed no bad seed."""
         self._starts = 0
         self._skipped: set[str] = set(self._record.get("skipped", []))
-        self._since = int(self._record.get("looked", 0))
+        self._judge = Judge(settings.limits, int(self._record.get("looked", 0)))
         self._known_inputs = int(self._record.get("inputs", 0))
-        self._latest: Decision | None = None
         self._state: State | None = None
         self._n_at_start = 0
 
@@ -368,7 +322,7 @@ class Supervisor:
             bugs=tuple(self.book.bugs.values()),
             lost=int(state.head.lost),
             measuring=bool(state.head.measure_left),
-            decision=self._latest,
+            decision=self._judge.latest,
             warnings=self._warnings(state),
         )
 
@@ -385,28 +339,12 @@ class Supervisor:
         return tuple(found)
 
     def _decide(self, progress: Progress) -> Decision | None:
-        settings, o = self.settings, progress.observation
+        o = progress.observation
         if self._interrupted:
-            return Decision(
-                True, "interrupted", "Interrupted by the user; all counts are kept.", o.n
-            )
-        if settings.accepted_risk is not None and not progress.measuring:
-            rule = AcceptedRisk(settings.accepted_risk, settings.confidence)
-            decision = rule(o, self._since)
-            self._since = o.n
-            if decision.estimate is not None:
-                self._latest = progress.decision = decision
-            if decision.stop:
-                return decision
-        if settings.inputs is not None and o.n >= settings.inputs and not progress.measuring:
-            return Decision(
-                True, "input-budget", f"The budget of {settings.inputs:,} inputs is used.", o.n
-            )
-        if settings.seconds is not None and self._seconds >= settings.seconds:
-            return Decision(
-                True, "time-budget", f"The budget of {settings.seconds:,.0f} seconds is used.", o.n
-            )
-        return None
+            return interrupted(o.n)
+        stopped = self._judge(o, self._seconds, measuring=progress.measuring)
+        progress.decision = self._judge.latest
+        return stopped
 
     # ── what is on disk ───────────────────────────────────────────────────────────────────────
 
@@ -436,7 +374,7 @@ class Supervisor:
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
                 "inputs": int(self._state.head.inputs) if self._state else self._known_inputs,
-                "looked": self._since,
+                "looked": self._judge.since,
                 "skipped": sorted(self._skipped),
             }
         )

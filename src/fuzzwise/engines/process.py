@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.leftovers import VARIABLE, become_heir, end_adopted
+from fuzzwise.engines.leftovers import VARIABLE, become_heir, end_adopted
 
 TAIL = 1 << 18
 """Bytes of output that are kept: its end, where the crash report is."""
