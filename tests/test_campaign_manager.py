@@ -13,7 +13,10 @@ import pytest
 from fuzzwise.campaign.assessing import recent_bugs
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.roster import EMPTY_TURNS
+from fuzzwise.campaign.session import Totals
 from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, CampaignState, Stopped
+from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.store.reading import read_decisions, read_state
 from fuzzwise.store.store import Store
 from simulated_session import SPEED, SimulatedSession, plan_of
@@ -32,6 +35,15 @@ def run(
         manager = Manager(plan, store, {n: s.after_restart() for n, s in sessions.items()})
         stopped = manager.run(seconds, lambda: None, broken)
     return stopped, read_state(plan.folder)
+
+
+class Empty(SimulatedSession):
+    """Uses its time, and never makes an input."""
+
+    def turn(self, seconds: float, jobs: int) -> Totals:
+        self._stop.wait(seconds)
+        self.seconds += seconds
+        return Totals("first", Observation(0, discoveries=NO_INTS), self.seconds, 0, (), 0, ())
 
 
 def kinds(state: CampaignState, target: str) -> list[str]:
@@ -134,6 +146,16 @@ def test_a_broken_target_is_said_once_and_the_others_go_on(tmp_path: Path):
     ]
     assert sessions["good"].n > 0
     assert sessions["worse"].turns == []
+
+
+@pytest.mark.parametrize("scheduler", ["risk-rate", "thompson"])
+def test_a_target_without_inputs_comes_first_but_not_for_ever(tmp_path: Path, scheduler: str):
+    plan = plan_of(tmp_path, ["empty", "a", "b"], cores=1, scheduler=scheduler)
+    run(plan, {"empty": Empty(), "a": CLEAN(FERTILE), "b": CLEAN(FERTILE)}, 1.5)
+    decisions = read_decisions(plan.folder, last=1000)
+    assert [d.target for d in decisions[:6]] == ["empty"] * (EMPTY_TURNS + 1) + ["a", "b"]
+    assert all(d.reason == "first turn" for d in decisions[:6])
+    assert {d.target for d in decisions[6:]} >= {"a", "b"}
 
 
 def test_nothing_to_fuzz_is_no_success(tmp_path: Path):

@@ -139,3 +139,20 @@ def test_turns_begin_short_and_double_up_to_an_epoch():
 def test_a_policy_without_short_looks_gives_whole_epochs():
     scheduler = Scheduler(RoundRobin(), 1, np.random.default_rng(1))
     assert scheduler.next_turn(scheduler.choose()) == 1.0
+
+
+def test_a_target_without_a_run_is_not_yet_started_and_its_turns_still_grow():
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    turns = []
+    for _ in range(3):
+        assert scheduler.choose() == 0
+        turns.append(scheduler.next_turn(0))
+        scheduler.learn(0, EpochResult(0, SECONDS, recent_bugs=0))
+        scheduler.not_yet(0)
+        assert scheduler.started(0) == 0
+    assert turns == [1 / 8, 1 / 4, 1 / 2]
+    assert scheduler.choose() == 0
+    scheduler.learn(0, EpochResult(1000, SECONDS, recent_bugs=0))
+    scheduler.not_yet(0)  # it had runs: it is started, whatever its later turns show
+    assert scheduler.started(0) == 1
+    assert scheduler.choose() == 1

@@ -22,6 +22,7 @@ from fuzzwise.engines.libfuzzer.build import (
     find_toolchain,
 )
 from fuzzwise.errors import BadInput
+from fuzzwise.files import content_hash, write_whole
 from fuzzwise.triage.text import clean
 
 LONGEST = 600.0
@@ -75,10 +76,9 @@ def _make(build: Build, *, observed: bool, say: Callable[[str], None]) -> None:
                 f"{program.name} could not be built: {_first_errors(said)} "
                 "Correct the sources or the flags, then run again."
             )
-        content = hashlib.sha256(part.read_bytes()).hexdigest()
+        content = content_hash(part)
         part.replace(program)
-        part.write_text(f"{made_of} {content}\n")
-        part.replace(record)
+        write_whole(record, f"{made_of} {content}\n".encode())
     finally:
         part.unlink(missing_ok=True)
 
@@ -121,7 +121,7 @@ def _made_of(build: Build, words: Sequence[str]) -> str:
     named = [path for flag in build.flags if (path := Path(flag)).is_absolute() and path.is_file()]
     for path in sorted({*build.sources, *_headers(build, words[0]), *named}):
         digest.update(f"{path}\n".encode(errors="surrogateescape"))
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update(bytes.fromhex(content_hash(path)))
     return digest.hexdigest()
 
 
@@ -138,8 +138,7 @@ def _headers(build: Build, compiler: str) -> list[Path]:
 
 def _is_current(program: Path, record: Path, made_of: str) -> bool:
     try:
-        content = hashlib.sha256(program.read_bytes()).hexdigest()
-        return record.read_text() == f"{made_of} {content}\n"
+        return record.read_text() == f"{made_of} {content_hash(program)}\n"
     except (OSError, ValueError):
         return False
 

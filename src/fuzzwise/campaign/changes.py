@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
 from pathlib import Path
 
 from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.files import content_hash, stamp
 
 
 def glance(plan: TargetPlan) -> tuple[object, ...]:
@@ -29,10 +29,9 @@ def signature(plan: TargetPlan) -> str:
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     try:
-        info = path.stat()
+        return stamp(path)
     except OSError:
         return None
-    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 def _files(place: Path) -> list[Path]:
@@ -40,14 +39,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def _content(path: Path) -> str:
-    stamp = _stamp(path)
-    return _hash(path, stamp) if stamp else ""
-
-
-@lru_cache(maxsize=100_000)
-def _hash(path: Path, stamp: tuple[int, int, int]) -> str:  # noqa: ARG001
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return content_hash(path)
     except OSError:
         return ""

@@ -250,6 +250,8 @@ class Manager:
             )
             self._tell(member, turn, taken.new_bugs)
             self._roster.took(member, totals, finding)
+            if taken.inputs == 0:
+                self._roster.idled(member)
         if result.problem:
             self._roster.broke(member, result.problem, self._now + member.retry_after)
         else:

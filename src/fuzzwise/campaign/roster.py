@@ -18,6 +18,9 @@ from fuzzwise.store.turn import TargetMemory
 RETRY = 60.0
 """Seconds until a broken target gets another try; doubled each time it fails again."""
 
+EMPTY_TURNS = 3
+"""Turns without an input that another one follows at once; then the others must have theirs."""
+
 Write = Callable[[Callable[[Store, float], None]], None]
 
 
@@ -36,6 +39,7 @@ class Member:
     problem: str = ""
     retry_at: float = float("inf")
     retry_after: float = RETRY
+    empty_turns: int = 0
     _said: set[str] = field(default_factory=set)
 
     @property
@@ -100,6 +104,7 @@ class Roster:
                         recent_bugs=0,  # when they were found is not remembered
                     ),
                 )
+                self._scheduler.not_yet(member.arm)
             if known.state == BROKEN:
                 self._set_state(member, WAITING, "", "")
             elif known.state == RETIRED:
@@ -121,11 +126,19 @@ class Roster:
         if decision.stop:
             self._retire(member, decision.detail)
 
+    def idled(self, member: Member) -> None:
+        """A member had a turn without an input: what is wrong must be found out before all else."""
+        member.empty_turns += 1
+        if member.empty_turns <= EMPTY_TURNS:
+            self._scheduler.not_yet(member.arm)
+
     def broke(self, member: Member, problem: str, retry_at: float) -> None:
         """A member cannot be fuzzed; said once, tried again then, or when its files change."""
         member.seen, member.signature = glance(member.plan), signature(member.plan)
         member.retry_at = retry_at
         member.retry_after *= 2
+        member.empty_turns = 0
+        self._scheduler.not_yet(member.arm)
         self._scheduler.pause(member.arm)
         self._set_state(member, BROKEN, "broken", problem)
         if member.not_said([problem]):

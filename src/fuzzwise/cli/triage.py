@@ -13,6 +13,7 @@ import click
 
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.report.words import many
 from fuzzwise.triage import inputs, keep
 from fuzzwise.triage.examine import Limits, absolute
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
@@ -203,7 +204,7 @@ def _print(triage: Triage, out: Path | None) -> None:
     ]
     count = sum(len(bug.inputs) for bug in triage.bugs)
     columns = ("bug", "inputs", "severity", "kind", "in", "shows")
-    output.print_table(f"{_many(len(rows), 'bug')} in {_many(count, 'input')}", columns, rows)
+    output.print_table(f"{many(len(rows), 'bug')} in {many(count, 'input')}", columns, rows)
     for bug in triage.bugs:
         click.echo(f"{bug.id}  {bug.verdict.summary}")
         click.echo(f"  stack: {' < '.join(bug.identity.frames) or 'unknown'}")
@@ -219,10 +220,6 @@ def _list(title: str, crashes: Iterable[CrashingInput]) -> None:
     if names:
         more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
         click.echo(f"{title} ({len(names):,}): {', '.join(names[:_SHOWN])}{more}")
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _document(triage: Triage, words: tuple[str, ...]) -> dict[str, object]:

@@ -8,8 +8,6 @@ number, nothing is counted twice and nothing is missed.
 from __future__ import annotations
 
 import dataclasses
-import fcntl
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +19,7 @@ import msgspec
 
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, Runner, Target, check
 from fuzzwise.errors import BadInput
+from fuzzwise.files import InUse, locked_file
 from fuzzwise.recording import log as logs
 from fuzzwise.recording.config import RecordingPlan
 from fuzzwise.recording.log import (
@@ -231,17 +230,12 @@ def _locked(out: Path) -> Iterator[None]:
     """The folder, made where it is missing, with a refusal where another recorder uses it."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        handle = os.open(out / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
-    except OSError as error:
-        raise BadInput(f"{out} cannot be used as a folder: {error.strerror}.") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
+        file = locked_file(out / ".lock")
+    except InUse as error:
         raise BadInput(
             f"Another fuzzwise records into {out}. Wait for it, or choose another folder."
         ) from error
-    try:
+    except OSError as error:
+        raise BadInput(f"{out} cannot be used as a folder: {error.strerror}.") from error
+    with file:
         yield
-    finally:
-        os.close(handle)

@@ -54,7 +54,9 @@ def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> Conclusion:
         )
         for bug in order
     ]
-    sentence = f"{say.found(state, new_ids)}, in {say.many(len(where), 'target')}. The worst first:"
+    sentence = (
+        f"{say.found(state, new_ids)}, in {words.many(len(where), 'target')}. The worst first:"
+    )
     return Conclusion("What was found", "bad", sentence, _cut(points))
 
 
@@ -76,7 +78,7 @@ def _safe(state: CampaignState) -> Conclusion | None:
         "input shows anything new is below the accepted risk. It does not mean that they have no "
         "bugs, only that more of the same fuzzing is unlikely to show them."
     )
-    sentence = f"{say.many(len(retired), 'target')} reached the accepted risk:"
+    sentence = f"{words.many(len(retired), 'target')} reached the accepted risk:"
     return Conclusion("Safe to stop", "good", sentence, _cut(points), note)
 
 
@@ -87,11 +89,11 @@ def _not_safe(state: CampaignState) -> Conclusion | None:
     parts = []
     if broken:
         parts.append(
-            f"{say.many(len(broken), 'target')} cannot be fuzzed, so that the risk is unknown."
+            f"{words.many(len(broken), 'target')} cannot be fuzzed, so that the risk is unknown."
         )
     if active:
         parts.append(
-            f"{say.many(len(active), 'target')} may still show something new, the riskiest first."
+            f"{words.many(len(active), 'target')} may still show something new, the riskiest first."
         )
     points = (
         *_cut([(target.name, target.detail) for target in broken], MOST_BROKEN),
@@ -104,7 +106,7 @@ def _why_not(target: TargetState) -> str:
     if not target.inputs:
         return "it has not run a single input yet"
     if target.risk is None:
-        return f"nothing can be said after {say.many(target.inputs, 'input')}"
+        return f"nothing can be said after {words.many(target.inputs, 'input')}"
     risk = say.upper_risk(target)
     text = f"the risk may be {say.chance(risk)}{_of(target)}"
     if target.accepted_risk is not None and risk is not None:
@@ -127,11 +129,11 @@ def _time(state: CampaignState) -> Conclusion:
     used = [target for target in order if target.seconds]
     retired = sum(t.share_of_time for t in used if t.state == RETIRED)
     sentence = (
-        f"{words.duration(spent)} on {say.many(state.cores, 'core')}, in {state.epochs:,} epochs"
+        f"{words.duration(spent)} on {words.many(state.cores, 'core')}, in {state.epochs:,} epochs"
     )
-    sentence += f"; {say.percent(retired)} on targets that are now retired." if retired else "."
+    sentence += f"; {words.percent(retired)} on targets that are now retired." if retired else "."
     points = [
-        (target.name, f"{say.percent(target.share_of_time)}, {words.duration(target.seconds)}")
+        (target.name, f"{words.percent(target.share_of_time)}, {words.duration(target.seconds)}")
         for target in used
     ]
     return Conclusion("Where the time went", "plain", sentence, _cut(points))
@@ -146,7 +148,7 @@ def _of(target: TargetState) -> str:
 
 
 def _but(target: TargetState) -> str:
-    return f"; {say.many(len(target.bugs), 'bug')} to fix" if target.bugs else ""
+    return f"; {words.many(len(target.bugs), 'bug')} to fix" if target.bugs else ""
 
 
 def _cut(points: Sequence[tuple[str, str]], most: int = MOST_NAMED) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fuzzwise.campaign.state import CampaignState
 from fuzzwise.report import campaign_table as targets
-from fuzzwise.report import short
+from fuzzwise.report import short, words
 from fuzzwise.report.campaign_news import news
 
 LEAST_LINES = 6
@@ -41,7 +41,7 @@ def title(state: CampaignState, width: int) -> Text:
         spent += f" of {short.clock(state.budget)}"
     else:
         spent += ", no budget"
-    work = f"{short.many(state.cores, 'core')}, {short.name(state.scheduler)}"
+    work = f"{words.many(state.cores, 'core')}, {short.name(state.scheduler)}"
     line = Text(no_wrap=True, end="")
     line.append("fuzzwise", "bold").append(f" {name}  ").append(spent, "bold")
     free = width - cell_len(line.plain) - cell_len(work) - 4
@@ -65,9 +65,9 @@ def counts(state: CampaignState, width: int) -> Text:
 def overview(state: CampaignState) -> str:
     """The same, for the plain log."""
     of = targets.states(Counter(target.state for target in state.targets))
-    bugs = short.many(len(state.bugs), "bug") if state.bugs else "no bugs yet"
+    bugs = words.many(len(state.bugs), "bug") if state.bugs else "no bugs yet"
     inputs = short.count(sum(target.inputs for target in state.targets))
-    return f"{short.many(len(state.targets), 'target')}: {of} · {bugs} · {inputs} inputs"
+    return f"{words.many(len(state.targets), 'target')}: {of} · {bugs} · {inputs} inputs"
 
 
 def _cut(line: Text, width: int) -> Text:

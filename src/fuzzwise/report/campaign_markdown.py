@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from fuzzwise.campaign.state import CampaignState, TargetState
 from fuzzwise.report import campaign_words as say
+from fuzzwise.report import words
 from fuzzwise.triage.text import printable
 
 MOST_ROWS = 20
@@ -60,7 +61,7 @@ def _target(target: TargetState) -> Sequence[str]:
         say.chance(target.accepted_risk),
         say.left(target),
         str(len(target.bugs)),
-        html.escape(say.percent(target.share_of_time)),
+        html.escape(words.percent(target.share_of_time)),
     )
 
 
@@ -91,4 +92,6 @@ def _table(head: Sequence[str], align: str, rows: Sequence[Sequence[str]]) -> li
 
 
 def _more(count: int, word: str) -> list[str]:
-    return ["", f"… and {say.many(count - MOST_ROWS, f'more {word}')}"] if count > MOST_ROWS else []
+    if count <= MOST_ROWS:
+        return []
+    return ["", f"… and {words.many(count - MOST_ROWS, f'more {word}')}"]

@@ -116,7 +116,7 @@ def _environment() -> Environment:
         "chance": say.chance,
         "count": words.count,
         "duration": words.duration,
-        "percent": say.percent,
+        "percent": words.percent,
         "upper_risk": say.upper_risk,
         "left": say.left,
         "place": say.place,
@@ -165,7 +165,7 @@ def _described(target: TargetState) -> str:
     risk = f"risk {words.probability(target.risk)}" if target.risk else "risk not known"
     kind = "species" if target.finds_coverage else "bugs"
     return (
-        f"{target.name}: risk and {kind} over inputs. After {say.many(target.inputs, 'input')}: "
+        f"{target.name}: risk and {kind} over inputs. After {words.many(target.inputs, 'input')}: "
         f"{risk}, {target.species:,} {kind}."
     )
 
@@ -202,8 +202,8 @@ def _shares_left_out(state: CampaignState) -> str:
     rest = _used(state)[MOST_SHARES:]
     if not rest:
         return ""
-    share = say.percent(sum(target.share_of_time for target in rest))
-    return f"Left out: {say.many(len(rest), 'target')} with the least time, {share} together."
+    share = words.percent(sum(target.share_of_time for target in rest))
+    return f"Left out: {words.many(len(rest), 'target')} with the least time, {share} together."
 
 
 def _bugs_chart(seen: Hindsight | None) -> Chart | None:
@@ -213,7 +213,7 @@ def _bugs_chart(seen: Hindsight | None) -> Chart | None:
     half = [int((curve <= seen.spent / 2).sum()) - 1 for curve in (seen.campaign, seen.best)]
     best = f"{words.duration(float(seen.best[-1]))} of {words.duration(seen.spent)}"
     label = (
-        f"Bugs over the time on cores: {say.many(total, 'bug')} in {words.duration(seen.spent)}; "
+        f"Bugs over the time on cores: {words.many(total, 'bug')} in {words.duration(seen.spent)}; "
         f"in half of that time {half[0]}, and {half[1]} by the best schedule in hindsight."
     )
     caption = (
@@ -240,10 +240,10 @@ def _method(state: CampaignState) -> list[str]:
     estimated = f" It is estimated by {', '.join(methods)}." if methods else ""
     budget = words.duration(state.budget) if state.budget else "no limit"
     return [
-        f"{say.many(state.cores, 'core')}, budget {budget}, {say.many(state.epochs, 'epoch')} of "
-        f"about {words.duration(state.epoch)}, given to targets by the scheduler "
-        f"{state.scheduler}. Times in this page are running times of the campaign, over all its "
-        "runs, or times on cores where it says so.",
+        f"{words.many(state.cores, 'core')}, budget {budget}, "
+        f"{words.many(state.epochs, 'epoch')} of about {words.duration(state.epoch)}, "
+        f"given to targets by the scheduler {state.scheduler}. Times in this page are "
+        "running times of the campaign, over all its runs, or times on cores where it says so.",
         "The risk is the probability that the next input shows a species that was not seen before: "
         f"a coverage feature, or a bug for a black box.{estimated} Intervals have "
         f"{state.confidence:.0%} confidence, for each target on its own.",

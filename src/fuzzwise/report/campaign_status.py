@@ -13,11 +13,11 @@ from rich.text import Text
 
 from fuzzwise.campaign.state import BROKEN, RETIRED, BugState, CampaignState, DecisionState
 from fuzzwise.report import campaign_table as targets
+from fuzzwise.report import campaign_words as say
 from fuzzwise.report import grid, short, words
 from fuzzwise.report.campaign_frame import overview
 from fuzzwise.report.campaign_news import about, function, news
 from fuzzwise.report.grid import Column
-from fuzzwise.triage.kinds import SEVERITIES
 from fuzzwise.triage.text import printable
 
 EVENTS = 10
@@ -38,7 +38,7 @@ def print_decisions(decisions: Sequence[DecisionState]) -> None:
 def status(state: CampaignState, width: int | None) -> list[Text]:
     """The lines of ``print_status``; tables fit the width, or are shown whole without one."""
     ordered = targets.by_urgency(state.targets)
-    work = f"{short.many(state.cores, 'core')}, scheduler {short.name(state.scheduler)}"
+    work = f"{words.many(state.cores, 'core')}, scheduler {short.name(state.scheduler)}"
     made = [
         _text(f"Campaign {short.name(state.name)}: {targets.standing(state)}", "bold"),
         _text(f"{overview(state)} · {work}, epochs of {words.duration(state.epoch)}"),
@@ -67,7 +67,7 @@ def next_steps(state: CampaignState) -> list[str]:
     report = f"The whole story: fuzzwise report {folder} -o report.html"
     if state.running:
         return [f"Watch it: fuzzwise status {folder} --follow", report]
-    steps = [f"See the worst bug crash: {_command(_worst(state.bugs))}"] if state.bugs else []
+    steps = [f"See the worst bug crash: {_command(say.clearest(state.bugs))}"] if state.bugs else []
     broken = [target for target in state.targets if target.state == BROKEN]
     if broken:
         what = "target that is" if len(broken) == 1 else "targets that are"
@@ -156,7 +156,7 @@ def _found(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
         return ["Found: no bugs"]
     new = [bug for bug in state.bugs if new_ids is None or bug.id in new_ids]
     among = f", {len(new)} of them new" if new_ids is not None else ""
-    lines = [f"Found: {short.many(len(state.bugs), 'bug')}{among}"]
+    lines = [f"Found: {words.many(len(state.bugs), 'bug')}{among}"]
     lines += [f"  {short.name(bug.target)}: {about(bug)}" for bug in new[:LISTED]]
     return [*lines, *_more(len(new) - LISTED)]
 
@@ -190,7 +190,7 @@ def _spent(state: CampaignState) -> list[str]:
     used = sorted((t for t in state.targets if t.seconds), key=lambda t: -t.seconds)
     if not used:
         return ["Time: none was spent on a target"]
-    parts = [f"{short.name(t.name)} {short.percent(t.share_of_time)}" for t in used]
+    parts = [f"{short.name(t.name)} {words.percent(t.share_of_time)}" for t in used]
     return [f"Time: {words.duration(sum(t.seconds for t in used))} on cores: {_names(parts)}"]
 
 
@@ -201,11 +201,6 @@ def _names(names: Sequence[str]) -> str:
 
 def _more(left: int) -> list[str]:
     return [f"  … and {left} more"] if left > 0 else []
-
-
-def _worst(bugs: Sequence[BugState]) -> BugState:
-    order = {severity: i for i, severity in enumerate(SEVERITIES)}
-    return min(bugs, key=lambda bug: (bug.flaky, order.get(bug.severity, len(order))))
 
 
 def _folder(state: CampaignState) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from fuzzwise.campaign.state import BROKEN, FUZZING, RETIRED, WAITING, CampaignState, TargetState
-from fuzzwise.report import grid, short
+from fuzzwise.report import grid, short, words
 from fuzzwise.report.grid import Column
 
 ORDER = (FUZZING, BROKEN, WAITING, RETIRED)
@@ -61,7 +61,7 @@ def columns(targets: Sequence[TargetState]) -> list[Column]:
         ),
         Column("", [TRENDS.get(t.trend, " ") for t in targets], rank=3),
         Column("left", [_left(t) for t in targets], rank=4, right=True),
-        Column("time", [short.percent(t.share_of_time) for t in targets], rank=5, right=True),
+        Column("time", [words.percent(t.share_of_time) for t in targets], rank=5, right=True),
         Column(
             "bugs",
             [str(len(t.bugs)) for t in targets],
@@ -96,8 +96,8 @@ def note(target: TargetState) -> str:
 
 def states(counts: Counter[str]) -> str:
     """How many targets are in which state: 2 fuzzing, 3 waiting."""
-    words = [f"{counts[state]} {state}" for state in ORDER if counts[state]]
-    return ", ".join(words) or "none"
+    parts = [f"{counts[state]} {state}" for state in ORDER if counts[state]]
+    return ", ".join(parts) or "none"
 
 
 def standing(state: CampaignState) -> str:

@@ -16,7 +16,7 @@ def verdict(state: CampaignState, new_ids: Collection[str] | None = None) -> str
     if not state.targets:
         return "The campaign has no targets."
     retired, active, broken = by_fate(state)
-    total = many(len(state.targets), "target")
+    total = words.many(len(state.targets), "target")
     parts = [found(state, new_ids)]
     if retired:
         parts.append(f"{len(retired)} of {total} {_are(retired)} safe to stop")
@@ -35,7 +35,7 @@ def found(state: CampaignState, new_ids: Collection[str] | None = None) -> str:
     """How many bugs were found, and how many of them are new."""
     if not state.bugs:
         return "No bugs found"
-    text = f"{many(len(state.bugs), 'bug')} found"
+    text = f"{words.many(len(state.bugs), 'bug')} found"
     if new_ids is None:
         return text
     new = sum(bug.id in new_ids for bug in state.bugs)
@@ -100,6 +100,11 @@ def bugs_worst_first(
     )
 
 
+def clearest(bugs: Sequence[BugState]) -> BugState:
+    """The worst of the bugs that show every time; of all, where none does."""
+    return min(bugs_worst_first(bugs), key=lambda bug: bug.flaky)
+
+
 def place(bug: BugState) -> str:
     """Where a bug is: a function, or the target where that is all that is known."""
     return bug.frames[0] if bug.frames else bug.target
@@ -113,16 +118,6 @@ def title(bug: BugState) -> str:
 def source(bug: BugState) -> str:
     """The file and line of a bug; empty where they are not known."""
     return f"{bug.file}:{bug.line}" if bug.file and bug.line else bug.file
-
-
-def many(count: int, word: str) -> str:
-    """A number with its noun: 1 bug, 2 bugs."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def percent(share: float) -> str:
-    """A share in percent; what is not nothing is not called 0%."""
-    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def chance(value: float | None) -> str:

@@ -77,11 +77,6 @@ def risk(estimate: Estimate | None) -> str:
     return chance(estimate.risk) + most
 
 
-def percent(part: float) -> str:
-    """A share of a whole in at most 4 characters: 0%, <1%, 37%, 100%."""
-    return "<1%" if 0 < part < 0.005 else f"{part:.0%}"
-
-
 def name(text: str) -> str:
     """A name as one line that cannot do anything to a terminal."""
     return " ".join(printable(text[:MOST_CHARACTERS]).split())
@@ -90,11 +85,6 @@ def name(text: str) -> str:
 def sentence(text: str) -> str:
     """A text of any origin as one line without anything that a terminal would obey."""
     return " ".join(clean(text)[:MOST_CHARACTERS].split())
-
-
-def many(amount: int, word: str) -> str:
-    """1 bug, 2 bugs."""
-    return f"{amount:,} {word}" if amount == 1 else f"{amount:,} {word}s"
 
 
 def fitted(text: str, width: int, *, middle: bool = False) -> str:

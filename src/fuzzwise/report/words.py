@@ -29,6 +29,16 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def many(amount: int, word: str) -> str:
+    """A number with its noun: 1 bug, 2 bugs."""
+    return f"{amount:,} {word}{'' if amount == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in at most 4 characters: 0%, <1%, 37%, 100%; what is not nothing is not called 0%."""
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
+
+
 def duration(seconds: float) -> str:
     """A time as people say it: 90 s, 12 min, 5.2 h, 3.1 days."""
     if math.isinf(seconds):

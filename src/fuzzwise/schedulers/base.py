@@ -15,6 +15,7 @@ from fuzzwise.schedulers.kernel import (
     BELIEF,
     EPOCH_RECENT_BUGS,
     OWN,
+    RUNS,
     STARTED,
     Choose,
     Learn,
@@ -122,6 +123,7 @@ class Scheduler:
             raise BadInput("There is nothing to schedule: give at least one configuration.")
         self.policy = policy
         self._arms = start_arms(policy, count)
+        self._turns = [0] * count
         self._memory = policy.memory(count)
         self._rng = rng
 
@@ -131,6 +133,7 @@ class Scheduler:
             raise BadInput("No configuration is available: all of them are retired or busy.")
         arm = int(self.policy.functions.choose(self._arms, self._memory, self._rng))
         self._arms[arm, STARTED] += 1
+        self._turns[arm] += 1
         return arm
 
     def learn(self, arm: int, result: EpochResult) -> None:
@@ -152,17 +155,26 @@ class Scheduler:
         return None if np.isinf(beliefs[best]) else best
 
     def started(self, arm: int) -> int:
-        """How many epochs a configuration was given."""
+        """How many epochs a configuration was given; none as long as it is not yet started."""
         return int(self._arms[arm, STARTED])
+
+    def not_yet(self, arm: int) -> None:
+        """A turn without a run: where it never had one, the next one is its first turn again.
+
+        Policies that begin with a turn for everybody so choose it before all that are started.
+        """
+        if self._arms[arm, RUNS] == 0.0:
+            self._arms[arm, STARTED] = 0.0
 
     def next_turn(self, arm: int) -> float:
         """How long its present turn is to be, as a share of an epoch."""
-        turns = min(self.started(arm), 64)
+        turns = min(self._turns[arm], 64)
         return float(min(1.0, self.policy.first_turn * 2.0 ** (turns - 1)))
 
     def recall(self, arm: int, result: EpochResult) -> None:
         """Take in, as if it were one epoch, all that an earlier scheduler knew."""
         self._arms[arm, STARTED] += 1
+        self._turns[arm] += 1
         self.learn(arm, result)
 
     def is_anyone_available(self) -> bool:

@@ -98,8 +98,6 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
             old = max(0.0, arms[arm, BUGS] - recent)
             expected = share * (recent + memory[OLD_BUGS] * old) + memory[PRIOR]
             belief = expected / (math.log(2.0) * used)
-            if arms[arm, RUNS] == 0.0:  # what is wrong with it must be found out first
-                belief = 1e9 / used
         else:
             belief = credit / max(1.0, math.log(max(1.0, arms[arm, RUNS]))) / used
         if arms[arm, KEPT] > 0.0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import tempfile
@@ -77,6 +78,13 @@ def absolute(command: Sequence[str]) -> tuple[str, ...]:
         raise BadInput(f"{name}: there {where}. Give the program that reads the inputs.")
     others = (str(Path(word).absolute()) if _is_file(word) else word for word in command[1:])
     return (str(Path(found).absolute()), *others)
+
+
+def shell_line(command: Sequence[str], path: Path) -> str:
+    """A line for the shell that runs the command on the input in a file."""
+    name = str(path.absolute())
+    line = shlex.join(word.replace(INPUT, name) for word in command)
+    return line if any(INPUT in word for word in command) else f"{line} < {shlex.quote(name)}"
 
 
 def examine(

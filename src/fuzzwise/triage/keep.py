@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
-from fuzzwise.triage.examine import INPUT, absolute
-from fuzzwise.triage.grouping import Triage, TriagedBug
+from fuzzwise.triage.examine import absolute, shell_line
+from fuzzwise.triage.grouping import Triage
 
 NAME = "input"
 
@@ -28,14 +27,7 @@ def save(triage: Triage, folder: Path) -> None:
             home.mkdir(parents=True, exist_ok=True)
             write_whole(home / NAME, bug.reproducer.load())
             write_whole(home / "report.txt", bug.verdict.report.encode(errors="replace"))
-            write_whole(home / "command.txt", os.fsencode(_command(bug, home) + "\n"))
+            line = shell_line(absolute(bug.reproducer.command), home / NAME)
+            write_whole(home / "command.txt", os.fsencode(f"{line}\n"))
         except OSError as error:
             raise BadInput(f"{home}: cannot be written: {error.strerror}.") from error
-
-
-def _command(bug: TriagedBug, home: Path) -> str:
-    """A line for the shell that shows the bug."""
-    path = str((home / NAME).absolute())
-    words = absolute(bug.reproducer.command)
-    line = shlex.join(word.replace(INPUT, path) for word in words)
-    return line if any(INPUT in word for word in words) else f"{line} < {shlex.quote(path)}"

@@ -20,7 +20,7 @@ from fuzzwise.engines.blackbox import tally as tallies
 from fuzzwise.engines.blackbox.check import check
 from fuzzwise.engines.blackbox.examinations import Examinations
 from fuzzwise.engines.blackbox.findings import Findings, content_name
-from fuzzwise.engines.blackbox.identity import Fingerprints, difference
+from fuzzwise.engines.blackbox.identity import difference, fingerprint_of
 from fuzzwise.engines.blackbox.lanes import Lanes, Slice, lane_seed
 from fuzzwise.engines.blackbox.model import Mutation, Target
 from fuzzwise.engines.blackbox.mutation import make_input
@@ -63,7 +63,6 @@ class BlackBoxSession:
         self._seed = seed
         self._stop = threading.Event()
         self._examinations = Examinations(workers, self._stop)
-        self._fingerprints = Fingerprints()
         self._lanes: Lanes | None = None
 
     def totals(self) -> Totals | None:
@@ -97,7 +96,7 @@ class BlackBoxSession:
         crashes.mkdir(parents=True, exist_ok=True)
         _tidy(self._folder)
         book = BugBook(crashes)
-        fingerprint = self._fingerprints.of(program, target, mutation, self._seed)
+        fingerprint = fingerprint_of(program, target, mutation, self._seed)
         tally = self._tally(fingerprint, book)
         self._check(tally, target)
         tally.lanes += [0] * (jobs - len(tally.lanes))

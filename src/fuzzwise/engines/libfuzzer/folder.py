@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput
+from fuzzwise.files import InUse, content_hash, locked_file, write_whole
 
 ARTIFACTS = ("crash", "timeout", "oom", "leak")
 """How the names of the inputs begin that libFuzzer writes when it ends."""
@@ -53,14 +51,14 @@ class CampaignFolder:
     @contextlib.contextmanager
     def only_one(self) -> Iterator[None]:
         """One supervisor a folder; the lock goes with the process, however it ends."""
-        with (self.out / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise BadInput(
-                    f"{self.out}: another fuzzwise is running this campaign. Wait for it, "
-                    "or use another --out folder."
-                ) from error
+        try:
+            file = locked_file(self.out / "lock")
+        except InUse as error:
+            raise BadInput(
+                f"{self.out}: another fuzzwise is running this campaign. Wait for it, "
+                "or use another --out folder."
+            ) from error
+        with file:
             yield
 
     def state_exists(self) -> bool:
@@ -122,10 +120,8 @@ class CampaignFolder:
         text = json.dumps(record, indent=1).encode()
         if text == self._written:
             return
-        partial = self._record.with_suffix(f".{os.getpid()}.part")
         try:
-            partial.write_bytes(text)
-            partial.replace(self._record)
+            write_whole(self._record, text, to_disk=False)  # many times a second
         except OSError as error:
             raise BadInput(f"{self._record}: cannot be written ({error.strerror}).") from error
         self._written = text
@@ -145,13 +141,6 @@ class CampaignFolder:
 def fingerprint(target: Path) -> str:
     """What tells two builds apart."""
     try:
-        info = target.stat()
-        return _hash_of_file(target, info.st_size, info.st_mtime_ns, info.st_ino)
+        return content_hash(target)
     except OSError as error:
         raise BadInput(f"{target}: cannot be read ({error.strerror}).") from error
-
-
-@lru_cache(maxsize=4096)
-def _hash_of_file(path: Path, size: int, modified: int, inode: int) -> str:  # noqa: ARG001
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

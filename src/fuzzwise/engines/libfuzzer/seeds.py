@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.files import content_hash
 
 MOST_KNOWN = 64
 """Known seeds given to a process that goes on with a campaign; all others are in the state."""
@@ -78,13 +77,7 @@ class SeedFiles:
 
 def name_of(path: Path) -> str:
     """The name of a file's content, as libFuzzer gives it."""
-    info = path.stat()
-    return _sha1(path, info.st_size, info.st_mtime_ns, info.st_ino)
-
-
-@lru_cache(maxsize=100_000)
-def _sha1(path: Path, size: int, modified: int, inode: int) -> str:  # noqa: ARG001
-    return hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
+    return content_hash(path, "sha1")
 
 
 def _files(places: Iterable[Path]) -> list[Path]:
