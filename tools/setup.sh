@@ -32,6 +32,8 @@ found=$(find -L "$runtime" "$(clang -print-runtime-dir)" -name 'libclang_rt.fuzz
 # Black-box programs are examples and tests of ours; a small library goes beside any of them.
 command -v cc >/dev/null || need_package gcc libc6-dev
 command -v gdb >/dev/null || need_package gdb
+# The second engine.
+command -v afl-fuzz >/dev/null || need_package afl++
 command -v llvm-symbolizer >/dev/null || ls /usr/lib/llvm-*/bin/llvm-symbolizer >/dev/null 2>&1 ||
     need_package llvm
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "how a campaign stands, also while it runs, and why it did what it did",
     "report": "a campaign as one page, as Markdown, SARIF or JSON",
     "fuzz": "one target, with a live residual risk, until it may stop",
+    "watch": "the residual risk of a campaign that another fuzzer runs",
     "build": "an observed target from its sources",
     "cc": "clang for C, as a drop-in for CC in any build",
     "cxx": "clang for C++, as a drop-in for CXX in any build",

@@ -8,10 +8,8 @@ import click
 
 from fuzzwise.assessment import Assessment, assess
 from fuzzwise.cli import options, output
-from fuzzwise.errors import BadInput, NotEstimable
-from fuzzwise.estimators.registry import DEFAULT
-from fuzzwise.model import Estimate
-from fuzzwise.report import words
+from fuzzwise.errors import BadInput
+from fuzzwise.report import assessment_words, words
 from fuzzwise.snapshot import read
 
 
@@ -70,60 +68,14 @@ def _show(path: Path, name: str, a: Assessment) -> None:
     if o.seeds is not None:
         facts.append(f"{len(o.seeds):,} seeds")
     click.echo(f"{name} ({path}): {', '.join(facts)}")
-    if a.risk:
-        click.echo(
-            f"The next input shows something new with probability {words.probability(a.risk)}; "
-            "the residual risk is at most that."
-        )
-    else:
-        click.echo(f"No default estimate: {DEFAULT} {a.estimates[DEFAULT]}.")
-    _show_decision(a)
+    click.echo(assessment_words.risk(a))
+    for line in assessment_words.decision(a):
+        click.echo(line)
     output.print_table(
         "Discovery probability, by every estimator",
-        ("estimator", "Δ", "low", "high", "note"),
-        [_row(method, e) for method, e in a.estimates.items()],
+        assessment_words.COLUMNS,
+        [assessment_words.row(method, e) for method, e in a.estimates.items()],
     )
-    _show_richness(a)
+    for line in assessment_words.richness(a):
+        click.echo(line)
     click.echo()
-
-
-def _row(method: str, e: Estimate | NotEstimable) -> tuple[str, ...]:
-    name = f"{method} (default)" if method == DEFAULT else method
-    if isinstance(e, NotEstimable):
-        return name, "–", "–", "–", str(e)
-    above = "above 1: it counts species, not inputs" if e.value > 1 else ""
-    note = "; ".join(filter(None, [e.note, above]))
-    return name, words.number(e.value), words.number(e.low), words.number(e.high), note
-
-
-def _show_decision(a: Assessment) -> None:
-    if a.decision is None:
-        return
-    if a.decision.stop:
-        click.echo(f"Stop: {a.decision.detail}")
-        return
-    click.echo(f"Go on: {a.decision.detail}")
-    left, seconds = a.inputs_left, a.seconds_left
-    if left is None:
-        return
-    line = (
-        f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)} inputs"
-    )
-    if seconds:
-        line += f", at the present speed {words.span(seconds, words.duration)}"
-    click.echo(line + ".")
-
-
-def _show_richness(a: Assessment) -> None:
-    if a.richness:
-        click.echo(
-            f"Species in all, as far as the present corpus reaches: {_about(a.richness)} "
-            "(Chao2, a lower bound)."
-        )
-    if a.reach_discoveries:
-        then = _about(a.reach_discoveries)
-        click.echo(f"Discoveries in all if the campaign is run as long again: {then}.")
-
-
-def _about(e: Estimate) -> str:
-    return words.span(e, lambda x: f"{x:,.0f}")

@@ -18,7 +18,7 @@ from fuzzwise.report.estimate_json import estimate_json
 
 def print_json(value: Any) -> None:
     """Print one JSON document; numbers that JSON does not know become null."""
-    click.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(finite(value), indent=2, ensure_ascii=False))
 
 
 def assessment_json(a: Assessment) -> dict[str, object]:
@@ -89,11 +89,12 @@ def save_charts(chart: Any, paths: Sequence[Path]) -> None:
         click.echo(f"Chart written to {path}", err=True)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The same value, with null for the numbers that JSON does not know."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value

@@ -1,0 +1,74 @@
+"""What an assessment says, in sentences: for ``estimate`` and ``watch``."""
+
+from __future__ import annotations
+
+from math import isinf
+
+from fuzzwise.assessment import Assessment
+from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.registry import DEFAULT
+from fuzzwise.model import Estimate
+from fuzzwise.report import words
+
+COLUMNS = ("estimator", "Δ", "low", "high", "note")
+
+
+def risk(a: Assessment) -> str:
+    """The default estimate, or why there is none."""
+    if a.risk is None:
+        return f"No default estimate: {DEFAULT} {a.estimates[DEFAULT]}."
+    return (
+        f"The next input shows something new with probability {words.probability(a.risk)}; "
+        "the residual risk is at most that."
+    )
+
+
+def decision(a: Assessment) -> list[str]:
+    """Whether to stop and why; if not, what is left."""
+    if a.decision is None:
+        return []
+    if a.decision.stop:
+        return [f"Stop: {a.decision.detail}"]
+    lines = [f"Go on: {a.decision.detail}"]
+    left, seconds = a.inputs_left, a.seconds_left
+    if left is not None and isinf(left.value):
+        lines.append(
+            f"Left to an accepted risk of {a.accepted_risk:g}: no end in sight, since discoveries "
+            "do not become rarer."
+        )
+    elif left is not None:
+        line = f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)}"
+        line += " inputs"
+        if seconds:
+            line += f", at the present speed {words.span(seconds, words.duration)}"
+        lines.append(line + ".")
+    return lines
+
+
+def richness(a: Assessment) -> list[str]:
+    """How much there is in all, and how much more as many inputs again would find."""
+    lines = []
+    if a.richness:
+        lines.append(
+            f"Species in all, as far as the present corpus reaches: {about(a.richness)} "
+            "(Chao2, a lower bound)."
+        )
+    if a.reach_discoveries:
+        then = about(a.reach_discoveries)
+        lines.append(f"Discoveries in all if the campaign is run as long again: {then}.")
+    return lines
+
+
+def row(method: str, e: Estimate | NotEstimable) -> tuple[str, ...]:
+    """An estimator's row in a table with ``COLUMNS``."""
+    name = f"{method} (default)" if method == DEFAULT else method
+    if isinstance(e, NotEstimable):
+        return name, "–", "–", "–", str(e)
+    above = "above 1: it counts species, not inputs" if e.value > 1 else ""
+    note = "; ".join(filter(None, [e.note, above]))
+    return name, words.number(e.value), words.number(e.low), words.number(e.high), note
+
+
+def about(e: Estimate) -> str:
+    """A whole number with its interval."""
+    return words.span(e, lambda x: f"{x:,.0f}")

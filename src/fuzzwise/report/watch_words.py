@@ -1,0 +1,160 @@
+"""What there is to say about a campaign of another fuzzer, in words; nothing a terminal obeys."""
+
+from __future__ import annotations
+
+import re
+
+from fuzzwise.errors import NotEstimable
+from fuzzwise.model import Estimate
+from fuzzwise.report import assessment_words, short, words
+from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.watch.verdict import Judged
+
+NEEDS = {
+    "discoveries": "which inputs found something",
+    "f": "how many species were shown by one, two, three and four inputs",
+    "k": "how many inputs show a species that no other input shows",
+    "seeds": "counts for each seed, of the inputs made from it and of what they showed",
+    "resets": "counts that begin again when seeds are added",
+    "truth": "true probabilities that were measured on the way",
+}
+"""What estimators ask of an observation, by field, for readers who never heard of them."""
+PER_SEED = "fuzzwise fuzz --per-seed"
+KEEPS = {"truth": "fuzzwise fuzz --measure", "seeds": PER_SEED, "resets": PER_SEED}
+"""The commands that keep it; for all else `fuzzwise fuzz` does."""
+STEADY = 0.1
+"""A change of the risk, over a doubling of the inputs, by less than this is none."""
+
+
+def name(judged: Judged) -> str:
+    """The campaign's name, as one harmless line."""
+    return short.name(judged.reading.name)
+
+
+def fuzzer(judged: Judged) -> str:
+    """AFL++ 4.04c."""
+    return f"{judged.reading.kind} {version(judged)}".strip()
+
+
+def version(judged: Judged) -> str:
+    """The version without the plus signs of AFL++'s own name for it, ++4.04c."""
+    return short.name(judged.reading.version).removeprefix("++")
+
+
+def conclusion(judged: Judged) -> list[str]:
+    """The verdict if there is one to give, the risk, and what is left."""
+    a = judged.assessment
+    verdict, *left = assessment_words.decision(a) or [""]
+    return [line for line in (verdict, assessment_words.risk(a), *left, next_look(judged)) if line]
+
+
+def next_look(judged: Judged) -> str:
+    """When the stop rule looks again; nothing where it said stop, or there is none."""
+    a, o = judged.assessment, judged.reading.observation
+    if a.accepted_risk is None or a.decision is None or a.decision.stop:
+        return ""
+    due = AcceptedRisk(a.accepted_risk).next_look(o.n)
+    when = f", in {words.duration((due - o.n) / o.n * o.seconds)}" if o.seconds and o.n else ""
+    return f"The rule looks again after {due:,} inputs{when}."
+
+
+def facts(judged: Judged) -> list[tuple[str, str]]:
+    """What was read, as pairs of a name and a value."""
+    reading, o = judged.reading, judged.reading.observation
+    pids = ", ".join(str(process.pid) for process in reading.processes)
+    alive = f"running, process {pids}" if pids else "no process that writes it was found"
+    shown = [("fuzzer", f"{fuzzer(judged)} ({alive})"), ("inputs", inputs(judged))]
+    if o.discoveries is not None:
+        shown.append(("found", found(judged)))
+    kept = [] if reading.corpus is None else [words.many(reading.corpus, "seed")]
+    kept += [] if o.species is None else [f"{o.species:,} species"]
+    if kept:
+        shown.append(("corpus", ", ".join(kept)))
+    bad = crashes(judged)
+    return [*shown, ("crashes", bad)] if bad else shown
+
+
+def inputs(judged: Judged) -> str:
+    """Inputs, speed and time."""
+    o = judged.reading.observation
+    if not o.seconds:
+        return f"{o.n:,}"
+    return f"{o.n:,}   {short.count(o.n / o.seconds)}/s   {words.duration(o.seconds)}"
+
+
+def found(judged: Judged) -> str:
+    """Discoveries, and how long ago the latest was."""
+    o = judged.reading.observation
+    if o.discoveries is None:
+        return short.NONE
+    if len(o.discoveries) == 0:
+        return "no discovery"
+    count = len(o.discoveries)
+    found = "1 discovery" if count == 1 else f"{count:,} discoveries"
+    return f"{found}, the latest {o.n - int(o.discoveries[-1]):,} inputs ago"
+
+
+def crashes(judged: Judged) -> str:
+    """Crashes and hangs as the fuzzer counts them, which is not by bug."""
+    reading = judged.reading
+    if reading.crashes is None:
+        return ""
+    return f"{reading.crashes:,}" + (f", and {reading.hangs:,} hangs" if reading.hangs else "")
+
+
+def growth(judged: Judged) -> list[str]:
+    """The power law, and what it promises."""
+    b = judged.exponent
+    if b is None or b.low is None or b.high is None:
+        return []
+    law = f"Discoveries grow as n^{b.value:.2f} ({b.low:.2f} to {b.high:.2f})"
+    if b.value >= 1:
+        meaning = "they do not slow down yet"
+    else:
+        meaning = f"ten times the inputs find {10**b.value:.1f} times as much"
+    lines = [f"{law}: {meaning}, if that power law goes on."]
+    return lines + assessment_words.richness(judged.assessment)
+
+
+def trend(judged: Judged) -> str:
+    """Whether the risk falls, compared with what it was after half of the inputs."""
+    now, before = judged.assessment.risk, judged.half
+    if now is None or before is None or before.value <= 0:
+        return ""
+    change = now.value / before.value
+    return "falling" if change < 1 - STEADY else "rising" if change > 1 + STEADY else "level"
+
+
+def possible(judged: Judged) -> list[tuple[str, ...]]:
+    """A row for each estimator that the files allow."""
+    return [
+        assessment_words.row(method, e)
+        for method, e in judged.assessment.estimates.items()
+        if isinstance(e, Estimate)
+    ]
+
+
+def impossible(judged: Judged) -> list[str]:
+    """Which estimators the files do not allow, and why, a line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for method, e in judged.assessment.estimates.items():
+        if isinstance(e, NotEstimable):
+            reasons.setdefault(_field(str(e)), []).append(method)
+    who = judged.reading.kind
+    return [f"{', '.join(methods)}: {_why(field, who)}" for field, methods in reasons.items()]
+
+
+def _field(reason: str) -> str:
+    """The field that a reason names, or the reason itself."""
+    if "measured discovery probabilities" in reason:
+        return "truth"
+    named = re.search(r"\(field (\w+)", reason)
+    return named[1] if named else reason
+
+
+def _why(field: str, who: str) -> str:
+    if field not in NEEDS:
+        return field if field.endswith(".") else f"{field}."
+    keeper = KEEPS.get(field, "fuzzwise fuzz")
+    lacking = "These files do not have that" if who == "fuzzwise" else f"{who} does not write that"
+    return f"needs {NEEDS[field]}. {lacking}; `{keeper}` does."

@@ -1,0 +1,473 @@
+"""Judging and following campaigns of other fuzzers, from readings that are made up or alive."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from fuzzwise.errors import BadInput
+from fuzzwise.estimators.recent_rate import RecentRate
+from fuzzwise.model import Observation
+from fuzzwise.report import watch_view, watch_words
+from fuzzwise.report.watch_view import LINE_EVERY, View
+from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.watch.curve import spread
+from fuzzwise.watch.end_cleanly import end_cleanly
+from fuzzwise.watch.follow import (
+    GONE_AFTER,
+    SILENT_AFTER,
+    STILL_AFTER,
+    Follower,
+    Look,
+    Standing,
+    look_once,
+    warnings,
+)
+from fuzzwise.watch.reading import Process, Reading
+from fuzzwise.watch.verdict import growth_exponent, judge, until, verdict
+from observations import ints
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2Jevil\nname\u202e" + "x" * 300
+
+
+def reading(
+    n: int = 100_000,
+    found: Sequence[int] = (3, 40, 900),
+    *,
+    pids: Sequence[int] = (),
+    **more: object,
+) -> Reading:
+    o = Observation(n=n, seconds=n / 1000, discoveries=ints(found))
+    made = Reading("AFL++", "out", Path("out"), o, version="4.04c", corpus=9, crashes=0)
+    return replace(made, processes=tuple(map(Process, pids)), **more)
+
+
+class Fake:
+    """A source whose readings are given; the last one stays."""
+
+    def __init__(self, *readings: Reading | BadInput) -> None:
+        self.readings = list(readings)
+
+    def read(self) -> Reading:
+        now = self.readings.pop(0) if len(self.readings) > 1 else self.readings[0]
+        if isinstance(now, BadInput):
+            raise now
+        return now
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+# --- the verdict -------------------------------------------------------------------------------
+
+
+def test_the_verdict_rests_on_the_latest_doubling_alone():
+    """Whatever is found after the look, the words are those of the look, until the next one."""
+    rule = AcceptedRisk(1e-3)
+    quiet = Observation(n=51_200, discoveries=ints([3, 40]))
+    at_look = rule(quiet)
+    assert at_look.stop
+    for n in (51_200, 70_000, 102_399):
+        assert verdict(replace(quiet, n=n), rule) == at_look
+    assert verdict(replace(quiet, n=102_400), rule).n == 102_400
+
+
+def test_a_lucky_moment_between_two_looks_does_not_stop():
+    rule = AcceptedRisk(1e-3)
+    found = ints(range(100, 51_200, 300))
+    o = Observation(n=102_399, discoveries=found)
+    assert rule(o).stop  # asked at this very moment, the rule would
+    decided = verdict(o, rule)
+    assert not decided.stop
+    assert "after 51,200 inputs" in decided.detail
+
+
+def test_a_breakthrough_takes_an_earlier_stop_back():
+    rule = AcceptedRisk(1e-3)
+    found = [5, *range(60_000, 102_400, 100)]
+    before = verdict(Observation(n=59_999, discoveries=ints([5])), rule)
+    after = verdict(Observation(n=102_400, discoveries=ints(found)), rule)
+    assert before.stop
+    assert not after.stop
+    assert "It had been below after 51,200 inputs, but has found more since." in after.detail
+
+
+def test_a_breakthrough_since_the_look_refutes_it_at_once():
+    rule = AcceptedRisk(1e-3)
+    now = verdict(Observation(n=65_000, discoveries=ints(range(60_000, 65_000, 50))), rule)
+    assert not now.stop
+    assert "After 51,200 inputs it was below the accepted risk 0.001, but now" in now.detail
+    assert now.estimate.value > 1e-3
+
+
+def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
+    rule = AcceptedRisk(1e-3)
+    o = Observation(n=60_000, discoveries=ints(range(55_000, 60_000, 200)))
+    assert verdict(o, rule).stop
+    assert not verdict(o, rule, exact=False).stop
+    grouped = judge(Reading("honggfuzz", "s", Path("s"), o, exact=False), 1e-3)
+    assert not grouped.reached
+    assert any("spread" in note for note in grouped.notes)
+
+
+def test_what_was_known_earlier_includes_the_input_of_that_moment():
+    o = Observation(n=400, seconds=8.0, discoveries=ints([1, 200, 201]))
+    assert until(o, 200).discoveries.tolist() == [1, 200]
+    assert until(o, 200).seconds == 4.0
+    assert until(o, 400).discoveries.tolist() == [1, 200, 201]
+
+
+def test_too_early_or_without_discoveries_there_is_no_stop():
+    rule = AcceptedRisk(0.5)
+    assert (
+        "first look is at 100 inputs" in verdict(Observation(99, discoveries=ints([])), rule).detail
+    )
+    assert not verdict(Observation(10**9), rule).stop
+
+
+@pytest.mark.parametrize(("exponent", "confidence"), [(0.7, 0.8), (1.0, 0.8), (1.0, 0.95)])
+def test_asking_all_the_time_keeps_the_promised_error(exponent, confidence):
+    """Power laws, asked at 60 moments each: few ever hear "stop" above the accepted risk.
+
+    Discoveries are a Poisson process with mean 600·(n/size)^b. The accepted risk is below the true
+    one until the end of each campaign, so that every stop is a wrong one. At most a share α of the
+    150 campaigns may have any; three standard errors come on top. With b = 1 there is no lag that
+    could hide an error: whoever asks the plain interval each time is wrong far more often.
+    """
+    rng = np.random.default_rng(5)
+    size, mean, campaigns = 50_000, 600, 150
+    accepted = 0.999 * exponent * mean / size
+    rule, plain = AcceptedRisk(accepted, confidence), RecentRate()
+    moments = [int(n) for n in np.unique(np.geomspace(100, size, 60).astype(int))]
+    wrong = naive = 0
+    for _ in range(campaigns):
+        times = np.ceil(size * rng.random(rng.poisson(mean)) ** (1 / exponent))
+        whole = Observation(n=size, discoveries=np.unique(times.astype(np.int64)))
+        asked = [until(whole, n) for n in moments]
+        wrong += any(verdict(o, rule).stop for o in asked)
+        naive += any(plain(o, confidence).high < accepted for o in asked)
+    alpha = 1 - confidence
+    assert wrong / campaigns <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / campaigns)
+    assert exponent < 1 or naive / campaigns > 2 * alpha
+
+
+def test_grouped_discoveries_keep_the_promised_error():
+    """A rate that does not fall, written in rows a third apart; every stop is a wrong one."""
+    rng = np.random.default_rng(6)
+    rule = AcceptedRisk(0.999 * 600 / 50_000, 0.8)
+    rows = (100 * 1.3 ** np.arange(24)).astype(int).tolist()
+    wrong = 0
+    for _ in range(100):
+        times = np.unique(rng.integers(1, 50_000, rng.poisson(600)))
+        found: list[int] = []
+        heard = False
+        for start, end in pairwise([0, *rows]):
+            found += spread(start, end, int(((times > start) & (times <= end)).sum()))
+            heard |= verdict(Observation(end, discoveries=ints(found)), rule, exact=False).stop
+        wrong += heard
+    assert wrong / 100 <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 100)
+
+
+@given(st.integers(1, 10**7), st.integers(0, 60), st.randoms(use_true_random=False))
+def test_a_verdict_between_looks_never_adds_a_stop(n, count, random):
+    """Where it says stop at n, it said so at the look before: between two, none can be won."""
+    o = Observation(n=n, discoveries=ints(sorted({random.randint(1, n) for _ in range(count)})))
+    rule = AcceptedRisk(1e-3)
+    if verdict(o, rule).stop:
+        assert verdict(until(o, 100 << (rule.look(n) - 1)), rule).stop
+
+
+def test_the_exponent_of_a_power_law_is_found_with_its_interval():
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(300):
+        times = np.unique(np.ceil(1e6 * rng.random(rng.poisson(200)) ** (1 / 0.4)))
+        b = growth_exponent(Observation(10**6, discoveries=times.astype(np.int64)))
+        held += b.low <= 0.4 <= b.high
+    assert held / 300 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
+    assert growth_exponent(Observation(100, discoveries=ints([]))) is None
+    assert growth_exponent(Observation(0)) is None
+
+
+# --- following ---------------------------------------------------------------------------------
+
+
+def followed(*sources: Fake, clock: Clock | None = None, **settings: object) -> Follower:
+    return Follower(sources, clock=clock or Clock(), **{"accepted_risk": 1e-3, **settings})
+
+
+def test_it_ends_when_every_campaign_is_below_the_accepted_risk():
+    high = reading(100_000, range(1, 100_000, 200), pids=[7])
+    low = reading(pids=[8])
+    follower = followed(Fake(high, low), Fake(low))
+    assert follower.look().stopped is None
+    stopped = follower.look().stopped
+    assert stopped.reason == "accepted-risk"
+    assert "All 2 campaigns" in stopped.detail
+
+
+def test_one_campaign_ends_with_the_sentence_of_its_verdict():
+    look = followed(Fake(reading(pids=[7]))).look()
+    assert look.stopped.detail == look.campaigns[0].judged.assessment.decision.detail
+    assert "at most" in look.stopped.detail
+
+
+def test_a_fuzzer_that_went_away_has_ended_but_not_at_once():
+    clock = Clock()
+    follower = followed(Fake(reading(pids=[7]), reading()), clock=clock, accepted_risk=1e-9)
+    assert follower.look().stopped is None
+    assert follower.look().stopped is None
+    clock.now += GONE_AFTER
+    stopped = follower.look().stopped
+    assert stopped.reason == "ended"
+    assert "The campaign is not below the accepted risk 1e-09." in stopped.detail
+
+
+def test_files_that_nobody_writes_are_given_up_after_a_while_and_said_to_stand_still():
+    clock = Clock()
+    follower = followed(Fake(reading()), clock=clock, accepted_risk=None)
+    first = follower.look()
+    assert [w.kind for w in first.campaigns[0].warnings] == ["no-process"]
+    clock.now += SILENT_AFTER - 1
+    second = follower.look()
+    assert second.stopped is None
+    assert "stands still at 100,000 inputs" in second.campaigns[0].warnings[0].text
+    clock.now += 1
+    assert follower.look().stopped.detail == "The fuzzer has ended."
+
+
+def test_a_count_that_moves_shows_that_a_fuzzer_works_elsewhere():
+    clock = Clock()
+    follower = followed(
+        Fake(*(reading(100_000 + i) for i in range(5))), clock=clock, accepted_risk=1e-9
+    )
+    for _ in range(5):
+        assert follower.look().stopped is None
+        clock.now += SILENT_AFTER - 1
+
+
+def test_the_time_to_watch_ends_it_above_the_risk():
+    clock = Clock()
+    follower = followed(Fake(reading(pids=[7])), clock=clock, accepted_risk=1e-9, seconds=60)
+    assert follower.look().stopped is None
+    clock.now += 60
+    assert follower.look().stopped.reason == "time-budget"
+
+
+def test_a_count_that_stands_still_while_its_process_lives_is_warned_of():
+    clock = Clock()
+    follower = followed(Fake(reading(pids=[7], kind="libFuzzer")), clock=clock, accepted_risk=1e-9)
+    assert follower.look().campaigns[0].warnings == ()
+    clock.now += STILL_AFTER
+    look = follower.look()
+    (warning,) = look.campaigns[0].warnings
+    assert look.news
+    assert "stood still at 100,000 inputs for 90 s" in warning.text
+    assert "count has doubled" in warning.text
+    assert look.stopped is None
+    assert not follower.look().news
+
+
+def test_a_target_that_never_showed_anything_is_warned_of():
+    assert [w.kind for w in warnings(reading(10_000, []))] == ["no-discovery"]
+    assert warnings(reading(9_999, [])) == ()
+    assert warnings(reading(10_000, [1])) == ()
+    assert [w.kind for w in warnings(reading(0, []))] == ["no-inputs"]
+
+
+def test_a_file_that_cannot_be_read_for_a_while_keeps_its_last_reading():
+    follower = followed(
+        Fake(reading(pids=[7]), BadInput("out: is gone."), reading(200_000, pids=[7])),
+        accepted_risk=1e-9,
+    )
+    follower.look()
+    lost = follower.look().campaigns[0]
+    assert lost.judged.reading.observation.n == 100_000
+    assert "out: is gone." in [w.text for w in lost.warnings]
+    assert follower.look().campaigns[0].judged.reading.observation.n == 200_000
+
+
+def test_a_file_that_cannot_be_read_at_first_is_an_error():
+    with pytest.raises(BadInput, match=r"is gone\."):
+        followed(Fake(BadInput("out: is gone."))).look()
+
+
+# --- ending fuzzers ----------------------------------------------------------------------------
+
+
+def child(code: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import signal, sys, time\n{code}\nprint('up', flush=True)\n"
+         "time.sleep(60)"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "up\n"
+    return process
+
+
+def test_a_fuzzer_gets_the_signal_it_ends_on():
+    process = child("signal.signal(signal.SIGINT, lambda *_: sys.exit(3))")
+    try:
+        ending = end_cleanly(Fake(reading(pids=[process.pid])))
+        assert ending.clean
+        assert ending.sentences == (f"Sent SIGINT to process {process.pid}; it has ended.",)
+        assert process.wait(5) == 3
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_fuzzer_that_does_not_end_is_left_alone_and_named():
+    process = child("signal.signal(signal.SIGINT, signal.SIG_IGN)")
+    try:
+        ending = end_cleanly(Fake(reading(pids=[process.pid])), patience=0.2)
+        assert not ending.clean
+        assert "still runs after 0.2 s" in ending.sentences[0]
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_no_process_and_a_process_that_the_files_no_longer_name_get_no_signal():
+    none = end_cleanly(Fake(reading()))
+    assert not none.clean
+    assert "none was stopped" in none.sentences[0]
+    process = child("")
+    try:
+        changed = end_cleanly(Fake(reading(pids=[process.pid]), reading()), patience=0.2)
+        assert "none was stopped" in changed.sentences[0]
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_never_signals_itself_or_what_another_campaign_needs():
+    process = child("")
+    try:
+        for pids, spare in (([os.getpid()], ()), ([process.pid], (process.pid,)), ([1], ())):
+            assert "none was stopped" in end_cleanly(Fake(reading(pids=pids)), spare).sentences[0]
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_each_campaign_is_ended_once_when_it_is_below_and_its_process_is_not_needed():
+    busy = reading(100_000, range(1, 100_000, 200), pids=[os.getpid() + 10**7])
+    process = child("")
+    done = reading(pids=[process.pid])
+    shared = reading(pids=[os.getpid() + 10**7])
+    try:
+        follower = followed(Fake(done), Fake(busy), Fake(shared))
+        (ended,) = follower.stop_reached(follower.look())
+        assert ended[1].sentences[0].endswith("it has ended.")
+        assert follower.stop_reached(follower.look()) == []
+        assert process.wait(5) == -signal.SIGINT or process.returncode == 1
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# --- the view ----------------------------------------------------------------------------------
+
+
+def drawn(look: Look, width: int, height: int = 24) -> list[str]:
+    console = Console(width=width, height=height, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    with console.file:
+        console.print(watch_view.frame(look, width, height))
+        return console.export_text().splitlines()
+
+
+def standing(one: Reading, accepted: float | None = 1e-6) -> Standing:
+    return Standing(judge(one, accepted), warnings=warnings(one))
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("count", [1, 3, 60])
+def test_the_picture_fits_and_shows_what_matters(width, count):
+    readings = [reading(pids=[7], name=f"fuzz-{i}", crashes=i) for i in range(count)]
+    lines = drawn(Look(75, tuple(map(standing, readings))), width)
+    assert max(map(cell_len, lines)) <= width
+    assert len(lines) <= 24
+    text = "\n".join(lines)
+    assert "1m15s" in text
+    assert "fuzz-0" in text
+    assert re.search("risk", text)
+    assert ("and 40 more" in text) == (count == 60)
+    if count == 1:
+        assert "Go on" in text
+        assert "n^0." in text
+
+
+def test_names_and_notes_of_files_cannot_reach_the_terminal():
+    bad = reading(name=HOSTILE, version=HOSTILE, notes=(HOSTILE,))
+    for campaigns in ((standing(bad),), (standing(bad), standing(bad))):
+        for width in (40, 80):
+            text = "\n".join(drawn(Look(1, campaigns), width))
+            assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+    said = "".join([watch_words.name(campaigns[0].judged), watch_view.line(campaigns[0])])
+    assert "\x1b" not in said
+    assert "\n" not in said
+
+
+def test_a_pipe_gets_a_line_when_something_changed_and_warnings_once(capfd):
+    clock = Clock()
+    follower = followed(
+        Fake(reading(pids=[7]), reading(pids=[7]), reading(200_000, pids=[7]), reading(200_000)),
+        clock=clock,
+        accepted_risk=1e-9,
+    )
+    with View() as view:
+        for _ in range(6):
+            view.show(follower.look())
+            clock.now += LINE_EVERY
+    lines = capfd.readouterr().err.splitlines()
+    counts = [re.search(r"([\d,]+) inputs", line)[1] for line in lines]
+    assert counts[:2] == ["100,000", "200,000"]
+    assert sum("WARNING" in line for line in lines) == 1
+    assert sum("ended" in line for line in lines) == 1
+    assert "\x1b" not in "".join(lines)
+
+
+def test_looking_once_says_which_estimators_the_files_do_not_allow():
+    judged = look_once([Fake(reading())], 1e-3).campaigns[0].judged
+    missing = "\n".join(watch_words.impossible(judged))
+    assert "mean-local-good-turing: needs counts for each seed" in missing
+    assert "AFL++ does not write that; `fuzzwise fuzz --per-seed` does." in missing
+    assert "extrapolation, extrapolation-100: needs true probabilities" in missing
+    assert {row[0] for row in watch_words.possible(judged)} == {
+        "recent-rate (default)",
+        "recent-growth",
+        "growth",
+        "laplace",
+    }
+
+
+def test_a_law_that_does_not_slow_down_is_said_so():
+    steady = judge(reading(1000, range(1, 1000, 10)))
+    assert "do not slow down yet" in watch_words.growth(steady)[0] or steady.exponent.value < 1
+    rising = judge(reading(1000, range(900, 1000)))
+    assert "do not slow down yet" in watch_words.growth(rising)[0]
+    assert watch_words.trend(rising) == "rising"
+    assert watch_words.trend(judge(reading())) == "falling"

@@ -1,0 +1,70 @@
+"""Folders of `fuzzwise fuzz` and `fuzzwise run`, watched like those of any other fuzzer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fuzzer_files import EXAMPLES, check
+from fuzzwise.watch.recognise import open_sources, read
+from observed_target import build, fuzz
+from stored import begun, epoch, turn
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("own"), EXAMPLES / "ini.c")
+
+
+def test_a_folder_of_fuzz_is_read_as_it_counts(target: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = fuzz(target, out, "--inputs", "20000", "--json")
+    document = json.loads(done.stdout)
+    reading = check(read([out])[0])
+    assert (reading.kind, reading.name) == ("fuzzwise", "ini")
+    assert reading.observation.n == document["inputs"]
+    assert len(reading.observation.discoveries) == document["discoveries"]
+    assert reading.corpus == document["corpus"]
+    assert reading.processes == ()
+
+
+def test_the_process_of_a_folder_of_fuzz_is_known_and_ends_on_its_signal(
+    target: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", target, "--out", out, "--quiet"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=dict(os.environ))
+    try:
+        deadline = time.monotonic() + 40
+        while not (out / "campaign.json").exists() or not (out / "state" / "head").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        source = open_sources([out])[0]
+        while source.read().observation.n < 100:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (found,) = check(source.read()).processes
+        assert found.pid == process.pid
+        os.kill(found.pid, found.stop_signal)
+        assert process.wait(timeout=30) == 130
+        assert found.stop_signal == signal.SIGINT
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_each_target_of_a_folder_of_run_is_a_campaign(tmp_path: Path) -> None:
+    with begun(tmp_path, "a", "b") as store:
+        epoch(store, 1.0, "a", turn(100))
+        epoch(store, 2.0, "a", turn(250))
+    one, other = (check(reading) for reading in read([tmp_path]))
+    assert (one.name, one.observation.n) == ("a", 250)
+    assert (other.name, other.observation.n) == ("b", 0)
+    assert one.kind == "fuzzwise"

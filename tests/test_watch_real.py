@@ -1,0 +1,230 @@
+"""Files that real fuzzers wrote, read and compared with what the target itself counted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer_files import build, check, run, start, watched
+from fuzzwise.watch.recognise import open_sources, read
+
+
+@pytest.fixture(scope="module")
+def libfuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("libfuzzer"), "ini", "clang")
+
+
+@pytest.fixture(scope="module")
+def afl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("afl"), "ini", "afl-clang-fast")
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Path:
+    folder = tmp_path / "seeds"
+    folder.mkdir()
+    for name, content in {"a": "a=b\n", "b": "[x]\nk=v\n", "c": "hello"}.items():
+        (folder / name).write_text(content)
+    return folder
+
+
+# ── libFuzzer ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_plain_log_names_exactly_the_inputs_that_the_target_saw_something_new_on(
+    libfuzzer: Path, tmp_path: Path
+) -> None:
+    counts, log, corpus = tmp_path / "counts", tmp_path / "fuzz.log", tmp_path / "corpus"
+    corpus.mkdir()
+    run([libfuzzer, "-max_total_time=2", "-seed=1", corpus], counts, log)
+    reading = check(read([log])[0])
+    truth = watched(counts)
+    loaded = truth.executions - reading.observation.n
+    assert 1 <= loaded <= 3
+    own = truth.discoveries[truth.discoveries > loaded] - loaded
+    assert np.array_equal(reading.observation.discoveries, own)
+    assert len(own) > 50
+    assert reading.kind == "libFuzzer"
+    assert reading.exact
+    assert reading.crashes == 0
+    assert reading.observation.seconds is not None
+    assert 1 <= reading.observation.seconds <= 10
+
+
+def test_a_killed_process_and_its_successor_in_one_log_count_on(
+    libfuzzer: Path, tmp_path: Path
+) -> None:
+    counts, log, corpus = tmp_path / "counts", tmp_path / "fuzz.log", tmp_path / "corpus"
+    corpus.mkdir()
+    source = None
+    process = start([libfuzzer, "-seed=1", corpus], counts, log)
+    try:
+        _until(lambda: b"INITED" in log.read_bytes())
+        source = open_sources([log])[0]
+        _until(lambda: source.read().observation.n > 20_000)
+        assert [p.pid for p in source.read().processes] == [process.pid]
+    finally:
+        process.kill()
+        process.wait()
+    first = check(source.read())
+    assert first.processes == ()
+    executed = watched(counts).executions
+    run([libfuzzer, "-runs=100000", "-seed=2", corpus], counts, log)
+    both = check(source.read())
+    again = check(read([log])[0])
+    assert again.observation.n == both.observation.n
+    assert np.array_equal(again.observation.discoveries, both.observation.discoveries)
+    # The second process executed 100,000 inputs, those of the corpus among them.
+    assert executed + 100_000 == watched(counts).executions
+    assert both.observation.n - first.observation.n >= 99_000
+    assert both.observation.n < executed + 100_000
+    assert any("restart" in note for note in both.notes)
+
+
+def test_a_fuzzer_is_found_behind_tee(libfuzzer: Path, tmp_path: Path) -> None:
+    counts, log = tmp_path / "counts", tmp_path / "fuzz.log"
+    environment = {**os.environ, "WATCHED": str(counts)}
+    fuzzer = subprocess.Popen(
+        [libfuzzer, "-seed=1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+    )
+    tee = subprocess.Popen(["tee", log], stdin=fuzzer.stdout, stdout=subprocess.DEVNULL)
+    assert fuzzer.stdout is not None
+    fuzzer.stdout.close()
+    try:
+        _until(lambda: log.exists() and b"INITED" in log.read_bytes())
+        (found,) = read([log])[0].processes
+        assert found.pid == fuzzer.pid
+        os.kill(found.pid, found.stop_signal)
+        assert fuzzer.wait(timeout=20) == 72  # libFuzzer's status when it was interrupted
+    finally:
+        fuzzer.kill()
+        fuzzer.wait()
+        tee.wait(timeout=20)
+
+
+def test_fork_mode_counts_every_job_but_the_latest(libfuzzer: Path, tmp_path: Path) -> None:
+    counts, log, corpus = tmp_path / "counts", tmp_path / "fuzz.log", tmp_path / "corpus"
+    corpus.mkdir()
+    run([libfuzzer, "-fork=1", "-max_total_time=4", "-seed=1", corpus], counts, log)
+    reading = check(read([log])[0])
+    o, truth = reading.observation, watched(counts)
+    assert not reading.exact
+    assert 10_000 < o.n < truth.executions
+    by_then = int((truth.discoveries <= o.n).sum())
+    assert o.discoveries is not None
+    assert 0.7 * by_then <= len(o.discoveries) <= 1.3 * by_then
+
+
+def test_the_logs_of_a_jobs_run_are_one_campaign(libfuzzer: Path, tmp_path: Path) -> None:
+    counts, folder, corpus = tmp_path / "counts", tmp_path / "logs", tmp_path / "corpus"
+    folder.mkdir()
+    corpus.mkdir()
+    words = [libfuzzer, "-jobs=2", "-workers=2", "-max_total_time=2", "-reload=0", corpus]
+    run(words, counts, tmp_path / "main.log", folder)
+    reading = check(read([folder])[0])
+    apart = read([folder / "fuzz-0.log", folder / "fuzz-1.log"])
+    assert reading.observation.n == sum(r.observation.n for r in apart)
+    executions = watched(counts).executions
+    assert executions - 300 <= reading.observation.n <= executions
+    assert any("2 logs of jobs" in note for note in reading.notes)
+
+
+# ── AFL++ ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_inputs_of_afl_are_its_executions_without_calibration(
+    afl: Path, seeds: Path, tmp_path: Path
+) -> None:
+    counts, out = tmp_path / "counts", tmp_path / "out"
+    run(["afl-fuzz", "-s1", "-V3", "-i", seeds, "-o", out, "--", afl], counts, tmp_path / "log")
+    reading = check(read([out])[0])
+    stats, truth, o = _stats(out / "default"), watched(counts), reading.observation
+    assert o.discoveries is not None
+    assert len(o.discoveries) == int(stats["corpus_found"])
+    assert reading.corpus == int(stats["corpus_count"])
+    assert reading.version == stats["afl_version"]
+    # Calibration executes an input again and again; the target sees that.
+    fresh = truth.executions - truth.repeats
+    assert fresh * 0.97 <= o.n <= fresh * 1.01
+    assert reading.exact
+    assert o.seconds == pytest.approx(3, abs=1.5)
+    assert read([out / "default"])[0].observation.n == o.n
+
+
+def test_two_instances_are_one_campaign_and_imports_count_once(
+    afl: Path, seeds: Path, tmp_path: Path
+) -> None:
+    counts, out = tmp_path / "counts", tmp_path / "out"
+    words = ["-V2", "-i", seeds, "-o", out, "--", afl]
+    run(["afl-fuzz", "-s1", "-Ssecond", *words], counts, tmp_path / "second.log")
+    # This one takes over what the other has found before it begins (AFL_IMPORT_FIRST).
+    run(["afl-fuzz", "-s2", "-Mmain", *words], counts, tmp_path / "main.log")
+    reading = check(read([out])[0])
+    parts = [_stats(out / name) for name in ("main", "second")]
+    o = reading.observation
+    assert o.discoveries is not None
+    assert len(o.discoveries) == sum(int(part["corpus_found"]) for part in parts)
+    assert sum(int(part["corpus_imported"]) for part in parts) > 0
+    truth = watched(counts)
+    fresh = truth.executions - truth.repeats
+    assert fresh * 0.95 <= o.n <= fresh * 1.01
+    alone = [r.observation.n for r in read([out / "main", out / "second"])]
+    assert o.n == sum(alone)
+    assert any("2 instances" in note for note in reading.notes)
+    # One after the other: the later one's discoveries come after all inputs of the first.
+    after = sum(int(number) > alone[1] for number in o.discoveries)
+    assert after == int(parts[0]["corpus_found"])
+
+
+def test_a_campaign_killed_and_resumed_twice_is_stitched(
+    afl: Path, seeds: Path, tmp_path: Path
+) -> None:
+    counts, out, log = tmp_path / "counts", tmp_path / "out", tmp_path / "log"
+    run(["afl-fuzz", "-s1", "-V1", "-i", seeds, "-o", out, "--", afl], counts, log)
+    first = check(read([out])[0])
+    source = open_sources([out])[0]
+    process = start(["afl-fuzz", "-s2", "-i", "-", "-o", out, "--", afl], counts, log)
+    try:
+        _until(
+            lambda: (
+                len(source.read().observation.discoveries) > len(first.observation.discoveries) + 2
+            )
+        )
+        assert [p.pid for p in check(source.read()).processes] == [process.pid]
+        assert process.poll() is None
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    second = check(source.read())
+    run(["afl-fuzz", "-s3", "-V1", "-i", "-", "-o", out, "--", afl], counts, log)
+    third = check(source.read())
+    assert third.processes == ()
+    # Every entry that was ever found is still one, in the order in which it was found.
+    found = [r.observation.discoveries for r in (first, second, third)]
+    assert len(found[0]) < len(found[1])
+    assert len(found[1]) - 1 <= len(found[2])  # it may have been killed before it wrote the last
+    assert np.array_equal(found[2][: len(found[0])], found[0])
+    assert len(found[2]) == len(list((out / "default" / "queue").glob("id:*"))) - 3
+    # What the killed process had not written down is lost: never too many inputs.
+    truth = watched(counts)
+    assert 0.5 * truth.executions < third.observation.n < truth.executions - truth.repeats * 0.9
+    again = check(read([out])[0])
+    assert np.array_equal(again.observation.discoveries, found[2])
+
+
+def _stats(folder: Path) -> dict[str, str]:
+    lines = (folder / "fuzzer_stats").read_text().splitlines()
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _until(condition, seconds: float = 40.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the fuzzer did not get so far"
+        time.sleep(0.05)
