@@ -151,7 +151,7 @@ def test_inputs_of_afl_are_its_executions_without_calibration(
     assert reading.version == stats["afl_version"]
     # Calibration executes an input again and again; the target sees that.
     fresh = truth.executions - truth.repeats
-    assert fresh * 0.97 <= o.n <= fresh * 1.01
+    assert fresh * 0.97 <= o.n <= fresh * _most(stats)
     assert reading.exact
     assert o.seconds == pytest.approx(3, abs=1.5)
     assert read([out / "default"])[0].observation.n == o.n
@@ -173,7 +173,7 @@ def test_two_instances_are_one_campaign_and_imports_count_once(
     assert sum(int(part["corpus_imported"]) for part in parts) > 0
     truth = watched(counts)
     fresh = truth.executions - truth.repeats
-    assert fresh * 0.95 <= o.n <= fresh * 1.01
+    assert fresh * 0.95 <= o.n <= fresh * _most(parts[0])
     alone = [r.observation.n for r in read([out / "main", out / "second"])]
     assert o.n == sum(alone)
     assert any("2 instances" in note for note in reading.notes)
@@ -221,6 +221,11 @@ def test_a_campaign_killed_and_resumed_twice_is_stitched(
 def _stats(folder: Path) -> dict[str, str]:
     lines = (folder / "fuzzer_stats").read_text().splitlines()
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _most(stats: dict[str, str]) -> float:
+    """Later versions have deterministic stages, which make some inputs twice in a row."""
+    return 1.01 if stats["afl_version"].startswith("++4.0") else 1.1
 
 
 def _until(condition, seconds: float = 40.0) -> None:
