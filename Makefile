@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed dataset scheduler-study uncompiled clean
+.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study uncompiled clean
 
 test: lint
 	$(BIN)/pytest -n 2
@@ -70,6 +70,10 @@ real-study: $(READY)
 
 real-speed: $(READY)
 	$(BIN)/python benchmarks/real_speed.py --out docs
+
+# The same libraries under AFL++ (afl-fuzz, afl-clang-fast), which must be installed.
+afl-study: $(READY)
+	$(BIN)/python benchmarks/afl_truth.py --out docs
 
 # Programs of Debian, installed and recorded on two cores for about an hour; resumes.
 dataset: $(READY)

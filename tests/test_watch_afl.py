@@ -11,7 +11,7 @@ import pytest
 
 from fuzzer_files import afl_instance, check, found_name, plot_row, seed_name, stats_text
 from fuzzwise.errors import BadInput
-from fuzzwise.watch.reading import Reading
+from fuzzwise.watch.reading import Reading, Untried
 from fuzzwise.watch.recognise import open_sources, read
 
 
@@ -42,6 +42,22 @@ def test_discoveries_that_are_closer_than_a_calibration_show_a_shorter_one(tmp_p
     )
     assert found(read) == [11 + i for i in range(30)]
     assert any("3 for each entry" in note for note in read.notes)
+
+
+def test_favored_entries_that_wait_are_those_of_the_instance_that_has_come_furthest(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    for name, waiting in (("main", 90), ("second", 30)):
+        stats = stats_text(execs_done=1014, corpus_favored=100, pending_favs=waiting)
+        afl_instance(out / name, [seed_name(0), found_name(1, 107)], stats)
+    assert reading(out).untried == Untried(30, 100)
+    assert reading(out / "main").untried == Untried(90, 100)
+    old = stats_text(execs_done=1014, paths_favored=10, pending_favs=1)
+    afl_instance(tmp_path / "old", [seed_name(0)], old)
+    assert reading(tmp_path / "old").untried == Untried(1, 10)
+    afl_instance(tmp_path / "silent", [seed_name(0)], stats_text(pending_favs="-3"))
+    assert reading(tmp_path / "silent").untried is None
 
 
 def test_imported_entries_are_no_discoveries_and_their_executions_no_inputs(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from fuzzwise.watch.follow import (
     look_once,
     warnings,
 )
-from fuzzwise.watch.reading import Process, Reading
+from fuzzwise.watch.reading import Process, Reading, Untried
 from fuzzwise.watch.verdict import growth_exponent, judge, until, verdict
 from observations import ints
 
@@ -127,6 +127,18 @@ def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
     grouped = judge(Reading("honggfuzz", "s", Path("s"), o, exact=False), 1e-3)
     assert not grouped.reached
     assert any("spread" in note for note in grouped.notes)
+
+
+def test_there_is_no_stop_while_many_preferred_seeds_were_never_mutated():
+    waiting = reading(untried=Untried(6, 100))
+    decision = judge(waiting, 1e-3).assessment.decision
+    assert decision is not None
+    assert not decision.stop
+    assert "6 of the 100 queue entries" in decision.detail
+    assert [warning.kind for warning in warnings(waiting)] == ["untried"]
+    few = reading(untried=Untried(5, 100))
+    assert judge(few, 1e-3).reached
+    assert warnings(few) == ()
 
 
 def test_what_was_known_earlier_includes_the_input_of_that_moment():

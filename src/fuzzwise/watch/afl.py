@@ -10,10 +10,10 @@ from fuzzwise.errors import BadInput
 from fuzzwise.triage.text import printable
 from fuzzwise.watch import processes
 from fuzzwise.watch.afl_names import IMPORTED, Entry, entry, queue
-from fuzzwise.watch.afl_stats import LARGEST, PlotData, read_stats
+from fuzzwise.watch.afl_stats import LARGEST, PlotData, read_stats, untried
 from fuzzwise.watch.afl_timeline import Timeline, timeline
 from fuzzwise.watch.curve import Curve, number, observation, seconds_of, together
-from fuzzwise.watch.reading import Process, Reading
+from fuzzwise.watch.reading import Process, Reading, Untried
 from fuzzwise.watch.tail import cannot_read, open_regular
 
 SIGNS = ("fuzzer_stats", "plot_data", "fuzzer_setup", "cmdline")
@@ -63,6 +63,7 @@ class AflFolder:
             hangs=sum(i.kept("hangs", "saved_hangs") for i in present),
             processes=tuple(Process(pid) for i in present if (pid := i.pid()) is not None),
             exact=all(i.timeline.is_exact for i in present),
+            untried=_untried(present),
             notes=_notes(present),
         )
 
@@ -175,6 +176,12 @@ def is_instance(path: Path) -> bool:
     return any((path / name).is_dir() for name in QUEUES) and any(
         (path / name).is_file() for name in SIGNS
     )
+
+
+def _untried(present: list[_Instance]) -> Untried | None:
+    """That of the instance which has come furthest: what one has tried need not wait in others."""
+    found = [seen for instance in present if (seen := untried(instance.stats)) is not None]
+    return min(found, key=lambda seen: seen.waiting / seen.preferred, default=None)
 
 
 def _notes(present: list[_Instance]) -> tuple[str, ...]:

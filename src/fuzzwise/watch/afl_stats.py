@@ -7,10 +7,12 @@ writes fuzzer_stats in place, so that a reader can see half of it; plot_data onl
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzwise.watch.curve import number, seconds_of
+from fuzzwise.watch.reading import Untried
 from fuzzwise.watch.tail import Tail, cannot_read, open_regular
 
 LARGEST = 1 << 20
@@ -18,6 +20,7 @@ LARGEST = 1 << 20
 
 _OLDER_NAMES = {
     "paths_total": "corpus_count",
+    "paths_favored": "corpus_favored",
     "paths_imported": "corpus_imported",
     "paths_found": "corpus_found",
     "unique_crashes": "saved_crashes",
@@ -43,6 +46,13 @@ def read_stats(path: Path) -> tuple[dict[str, str], float]:
             name = key.strip()
             stats[_OLDER_NAMES.get(name, name)] = value.strip()
     return stats, modified
+
+
+def untried(stats: Mapping[str, str]) -> Untried | None:
+    """The entries that an instance favors and has not mutated yet, as far as it says so."""
+    waiting = number(stats.get("pending_favs", ""))
+    favored = number(stats.get("corpus_favored", ""))
+    return Untried(waiting, favored) if waiting is not None and favored else None
 
 
 @dataclass

@@ -70,6 +70,8 @@ def warnings(reading: Reading) -> tuple[Warn, ...]:
                 "it instrumented? A low risk means nothing if it does not.",
             ),
         )
+    if reading.untried is not None and reading.untried.are_many:
+        return (Warn("untried", f"{reading.untried}."),)
     return ()
 
 

@@ -8,6 +8,34 @@ from pathlib import Path
 
 from fuzzwise.model import Observation
 
+FEW = 0.05
+"""Share of the preferred seeds that may be untried: new ones come all the time."""
+
+
+@dataclass(frozen=True)
+class Untried:
+    """Seeds that a fuzzer prefers (AFL++: favored): those it has not mutated yet, and all of them.
+
+    Discoveries so far come from the others. As long as many wait, the estimate says little of what
+    they will show: docs/afl-study.md.
+    """
+
+    waiting: int
+    preferred: int
+
+    @property
+    def are_many(self) -> bool:
+        """Whether a risk that seems low may not be accepted yet."""
+        return self.waiting > FEW * self.preferred
+
+    def __str__(self) -> str:
+        """What is so, and what follows."""
+        return (
+            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors were not "
+            "mutated yet: the estimate does not know what they will show, and may be ten times too "
+            "low (docs/afl-study.md)"
+        )
+
 
 @dataclass(frozen=True)
 class Process:
@@ -26,7 +54,8 @@ class Reading:
     numbers of those that showed something new, over all restarts. ``corpus``, ``crashes``,
     ``hangs``: None where the files do not say. ``processes``: those that write these files now, as
     far as can be made sure. ``exact``: whether each discovery has the number of its input; else
-    those between two lines of the file are spread evenly between them. ``notes``: sentences on what
+    those between two lines of the file are spread evenly between them. ``untried``: None where the
+    fuzzer chooses each seed anew, or does not say. ``notes``: sentences on what
     was corrected, left out, or cannot be known, in order of importance.
     """
 
@@ -40,4 +69,5 @@ class Reading:
     hangs: int | None = None
     processes: tuple[Process, ...] = ()
     exact: bool = True
+    untried: Untried | None = None
     notes: tuple[str, ...] = ()

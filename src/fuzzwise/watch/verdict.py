@@ -52,7 +52,8 @@ def judge(reading: Reading, accepted_risk: float | None = None, confidence: floa
     )
     if accepted_risk is not None:
         rule = AcceptedRisk(accepted_risk, confidence)
-        assessment = replace(assessment, decision=verdict(observation, rule, exact=reading.exact))
+        decision = verdict(observation, rule, exact=reading.exact)
+        assessment = replace(assessment, decision=_unless_untried(decision, reading))
     notes = reading.notes if reading.exact else (*reading.notes, GROUPED)
     half = None
     if observation.discoveries is not None and observation.n >= 2:
@@ -98,6 +99,20 @@ def verdict(observation: Observation, rule: AcceptedRisk, *, exact: bool = True)
             more = f" It had been below after {earlier.n:,} inputs, but has found more since."
             return replace(decision, detail=decision.detail + more)
     return decision
+
+
+def _unless_untried(decision: Decision, reading: Reading) -> Decision:
+    """No stop while many of the fuzzer's preferred seeds were never mutated.
+
+    A fuzzer that stays with a seed for thousands of inputs finds little before it moves on. On nine
+    libraries under AFL++ the interval ended below the truth at 62 of 65 points with more than a
+    third of the favored entries waiting, and at 1 of 15 with less (docs/afl-study.md).
+    """
+    untried = reading.untried
+    if not decision.stop or untried is None or not untried.are_many:
+        return decision
+    detail = f"The risk seems as low as accepted, but {untried}."
+    return replace(decision, stop=False, detail=detail)
 
 
 def until(observation: Observation, n: int) -> Observation:
