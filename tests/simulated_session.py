@@ -48,6 +48,7 @@ class SimulatedSession:
         self.busy = 0
         self.most_busy = 0
         self.warnings: tuple[str, ...] = ()
+        self.unsettled = ""
 
     def totals(self) -> Totals | None:
         if self.n == 0:
@@ -76,6 +77,7 @@ class SimulatedSession:
             bugs,
             len(bugs),
             self.warnings,
+            self.unsettled,
         )
 
     def turn(self, seconds: float, jobs: int) -> Totals:

@@ -296,6 +296,19 @@ def test_it_ends_on_time_even_if_a_session_does_not(tmp_path: Path):
     assert by_name(state)["deaf"] == WAITING  # nobody is fuzzing any more
 
 
+def test_a_low_risk_that_is_not_settled_retires_nothing_until_it_is(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], cores=1)
+    session = CLEAN()
+    session.unsettled = "half of its seeds wait"
+    _, state = run(plan, {"a": session}, 1.5)
+    assert by_name(state) == {"a": WAITING}
+    said = [event.detail for event in state.events if event.kind == "warning"]
+    assert said == ["half of its seeds wait"]
+    session.unsettled = ""
+    stopped, state = run(plan, {"a": session.after_restart()}, 3.0)
+    assert (stopped.reason, by_name(state)) == ("all-retired", {"a": RETIRED})
+
+
 def test_bugs_are_new_once_and_warnings_said_once(tmp_path: Path):
     plan = plan_of(tmp_path, ["a", "b"])
     sessions = {n: CLEAN(FERTILE, bugs={500: "same", 900: f"own-{n}"}) for n in ("a", "b")}

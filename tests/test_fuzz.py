@@ -197,7 +197,7 @@ def test_a_target_that_does_not_count_is_named(tmp_path):
     ("words", "message"),
     [
         (("absent",), "there is no such file"),
-        ((__file__,), "is not executable"),
+        ((str(EXAMPLES / "bad.c"),), "is not executable"),
     ],
 )
 def test_targets_that_are_none(tmp_path, words, message):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fuzzwise.engines.progress import Judge, Limits
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.forecast import as_seconds, inputs_left
 from fuzzwise.model import Observation
@@ -179,3 +180,24 @@ def test_seconds_left_at_the_present_speed():
 def test_no_forecast_before_the_first_input():
     with pytest.raises(NotEstimable):
         inputs_left(Observation(n=0, discoveries=ints([])), 0.1)
+
+
+def test_a_stop_that_is_held_back_is_taken_at_once_when_nothing_is_in_the_way():
+    judge = Judge(Limits(accepted_risk=0.1))
+    o = Observation(n=400, discoveries=ints([1, 2]))
+    assert judge(o, 1.0, unsettled="seeds wait") is None
+    assert (judge.held_back, judge.since, judge.latest) == ("seeds wait", 0, None)
+    o = Observation(n=450, discoveries=ints([1, 2]))
+    stopped = judge(o, 1.0)
+    assert stopped is not None
+    assert stopped.reason == "accepted-risk"
+    assert judge.held_back == ""
+
+
+def test_what_is_unsettled_does_not_hold_back_other_limits():
+    judge = Judge(Limits(accepted_risk=1e-9, seconds=5.0))
+    o = Observation(n=400, discoveries=ints([1, 2]))
+    stopped = judge(o, 6.0, unsettled="seeds wait")
+    assert stopped is not None
+    assert stopped.reason == "time-budget"
+    assert judge.held_back == ""  # the rule had not said stop

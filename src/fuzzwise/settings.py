@@ -65,6 +65,18 @@ class Table:
         found: str = self.value(key, expected, _text, default)
         return found
 
+    def ends_with(self, key: str, ending: str) -> bool:
+        """Whether a key is a text that ends so; for what depends on it before it is read."""
+        given = self._values.get(key)
+        return isinstance(given, str) and given.endswith(ending)
+
+    def first_word(self, key: str) -> str:
+        """The first word of a command, "" where there is none; read without a complaint."""
+        try:
+            return _words(self._values[key])[0]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return ""
+
     def number(self, key: str, default: float, low: float, high: float) -> float:
         """A number between two bounds, both included."""
         expected = f"a number from {low:g} to {high:g}"

@@ -17,7 +17,8 @@ class Finding:
     """The risk of a target now; ``decision`` only where its stop rule had a look.
 
     ``seconds_left`` is until its risk is as low as accepted, ``seconds_to_decision`` until the
-    stop rule can say so: it looks only now and then. 0 where no risk is accepted.
+    stop rule can say so: it looks only now and then. 0 where no risk is accepted. ``held_back``:
+    why the rule's stop does not count yet; it has another look at the next turn.
     """
 
     observation: Observation
@@ -27,6 +28,7 @@ class Finding:
     seconds_to_decision: float
     discovery_rate: float
     decision: Decision | None
+    held_back: str = ""
 
 
 def find_out(
@@ -39,17 +41,19 @@ def find_out(
     now = replace(totals.observation, seconds=totals.seconds)
     risk = _risk(now, confidence)
     left = decision = None
-    to_decision = 0.0
+    to_decision, held_back = 0.0, ""
     if risk is not None and accepted_risk is not None and now.n > 0:
         rule = AcceptedRisk(accepted_risk, confidence)
         inputs = inputs_left(now, accepted_risk, confidence)
         left = as_seconds(inputs, now)
         to_decision = max(inputs.value, rule.next_look(now.n) - now.n) * totals.seconds / now.n
         decision = rule(now, looked)
-        if decision.estimate is None:
+        if decision.stop and totals.unsettled:
+            decision, held_back = None, totals.unsettled
+        elif decision.estimate is None:
             decision = None
     rate = risk.risk * now.n / totals.seconds if risk is not None and totals.seconds > 0 else 0.0
-    return Finding(now, risk, trend(now, risk), left, to_decision, rate, decision)
+    return Finding(now, risk, trend(now, risk), left, to_decision, rate, decision, held_back)
 
 
 def recent_bugs(totals: Totals) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from fuzzwise.campaign.plan import LIBFUZZER, Build, CampaignPlan
+from fuzzwise.campaign.plan import AFL, LIBFUZZER, Build, CampaignPlan
+from fuzzwise.engines.aflplusplus.program import COMPILERS, CXX_COMPILERS, INSTALL
 from fuzzwise.engines.blackbox.build import find_compiler
 from fuzzwise.engines.libfuzzer.build import (
     COMPILER_VARIABLE,
@@ -48,7 +49,7 @@ def build_all(plan: CampaignPlan, say: Callable[[str], None]) -> dict[str, str]:
         key = (target.engine, build)
         if key not in done:
             try:
-                _make(build, observed=target.engine == LIBFUZZER, say=say)
+                _make(build, target.engine, say)
                 done[key] = ""
             except BadInput as error:
                 done[key] = str(error)
@@ -59,11 +60,11 @@ def build_all(plan: CampaignPlan, say: Callable[[str], None]) -> dict[str, str]:
     return failed
 
 
-def _make(build: Build, *, observed: bool, say: Callable[[str], None]) -> None:
+def _make(build: Build, engine: str, say: Callable[[str], None]) -> None:
     program = build.program
     record = program.with_name(f"{program.name}.built")
     part = program.with_name(f".{program.name}.part")
-    words = _words(build, observed, part)
+    words = _words(build, engine, part)
     made_of = _made_of(build, words)
     if _is_current(program, record, made_of):
         return
@@ -83,15 +84,16 @@ def _make(build: Build, *, observed: bool, say: Callable[[str], None]) -> None:
         part.unlink(missing_ok=True)
 
 
-def _words(build: Build, observed: bool, program: Path) -> list[str]:
+def _words(build: Build, engine: str, program: Path) -> list[str]:
     """The command that makes the program; optimised, with symbols, unless the flags say how."""
     sources = [str(path) for path in build.sources]
     words = [*sources, *build.flags, "-o", str(program)]
-    if observed:
+    if engine == LIBFUZZER:
         return build_words(_toolchain(os.environ.get(COMPILER_VARIABLE)), words)
     extra = [] if any(flag.startswith("-O") for flag in build.flags) else ["-O2"]
     extra += [] if any(flag.startswith("-g") for flag in build.flags) else ["-g"]
-    return [_compiler(build), *extra, *words]
+    compiler = _afl_compiler(build) if engine == AFL else _compiler(build)
+    return [compiler, *extra, *words]
 
 
 @cache
@@ -112,6 +114,14 @@ def _compiler(build: Build) -> str:
         if found := shutil.which(name):
             return found
     raise BadInput("No C++ compiler was found. Install one with: apt-get install g++")
+
+
+def _afl_compiler(build: Build) -> str:
+    is_cxx = any(path.suffix in CXX_SUFFIXES for path in build.sources)
+    for name in CXX_COMPILERS if is_cxx else COMPILERS:
+        if found := shutil.which(name):
+            return found
+    raise BadInput(f"No compiler of AFL++ was found. {INSTALL}")
 
 
 def _made_of(build: Build, words: Sequence[str]) -> str:

@@ -276,7 +276,9 @@ class Manager:
             risk=finding.risk,
             trend=finding.trend,
             seconds_left=finding.seconds_left,
-            warnings=totals.warnings,
+            warnings=(*totals.warnings, finding.held_back)
+            if finding.held_back
+            else totals.warnings,
             observation=o,
             bugs=tuple(bug_found(self._plan.folder, member.plan, bug) for bug in totals.bugs),
         )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import LIBFUZZER, TargetPlan
+from fuzzwise.campaign.plan import AFL, LIBFUZZER, PYTHON, TargetPlan
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, locked_file
 from fuzzwise.store.reading import LOCK
@@ -39,12 +39,27 @@ def bug_found(folder: Path, plan: TargetPlan, bug: Bug) -> BugFound:
     inputs = tuple(str(crashes / name) for name in bug.inputs)
     command = ""
     if inputs:
-        words = (plan.command[0], INPUT) if plan.engine == LIBFUZZER else plan.command
+        words = _one_input(plan)
         command = shell_line(words, folder / inputs[0])
     if not bug.frames:
         own = hashlib.sha256(f"{plan.program.name}\n{bug.id}".encode(errors="replace"))
         bug = replace(bug, id=own.hexdigest()[:16])
     return BugFound(bug, report, inputs, command)
+
+
+def _one_input(plan: TargetPlan) -> tuple[str, ...]:
+    """The command that runs a target on one input."""
+    if plan.engine == LIBFUZZER:
+        return (plan.command[0], INPUT)
+    if plan.engine == PYTHON:
+        from fuzzwise.engines.python.launch import replay
+
+        return (*replay(plan.program, plan.python), INPUT)
+    if plan.engine == AFL:
+        from fuzzwise.engines.aflplusplus.program import reproducing
+
+        return reproducing(plan.command)
+    return plan.command
 
 
 @contextmanager

@@ -21,6 +21,7 @@ class Totals:
     ``generation`` names the counts: it changes when they had to begin again (a new build, damaged
     files), and totals of two generations do not add up. ``seconds`` is the time on a core that
     its turns have taken, ``bugs`` are all bugs of the target, of whatever generation.
+    ``unsettled``: why a low risk is not to be accepted yet; the same words as long as it is so.
     """
 
     generation: str
@@ -30,6 +31,7 @@ class Totals:
     bugs: tuple[Bug, ...]
     crashes: int
     warnings: tuple[str, ...] = ()
+    unsettled: str = ""
 
 
 class Session(Protocol):

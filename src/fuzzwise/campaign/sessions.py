@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from fuzzwise.campaign.places import target_folder
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import AFL, BLACK_BOX, LIBFUZZER, PYTHON, CampaignPlan, TargetPlan
 from fuzzwise.campaign.session import Session
 from fuzzwise.triage.workers import Workers
 
@@ -34,10 +35,28 @@ def _libfuzzer(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> S
     return LibFuzzerSession(plan, folder, seed)
 
 
+def _python(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:  # noqa: ARG001
+    from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
+    from fuzzwise.engines.python.launch import launch
+
+    return LibFuzzerSession(plan, folder, seed, partial(launch, plan.program, plan.python))
+
+
 def _black_box(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:
     from fuzzwise.engines.blackbox.session import BlackBoxSession
 
     return BlackBoxSession(plan, folder, seed, workers)
 
 
-ENGINES: dict[str, Open] = {LIBFUZZER: _libfuzzer, BLACK_BOX: _black_box}
+def _afl(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:
+    from fuzzwise.engines.aflplusplus.session import AflSession
+
+    return AflSession(plan, folder, seed, workers)
+
+
+ENGINES: dict[str, Open] = {
+    LIBFUZZER: _libfuzzer,
+    BLACK_BOX: _black_box,
+    PYTHON: _python,
+    AFL: _afl,
+}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import glob
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, SHARES, Build, TargetPlan
+from fuzzwise.campaign.afl_options import MOST_BYTES, read_options
+from fuzzwise.campaign.plan import AFL, BLACK_BOX, LIBFUZZER, PYTHON, SHARES, Build, TargetPlan
 from fuzzwise.campaign.target_files import (
     existing,
     find_sources,
@@ -15,8 +17,11 @@ from fuzzwise.campaign.target_files import (
     is_unobserved,
     wrong_line,
 )
+from fuzzwise.engines.aflplusplus.program import is_afl_target, is_instrumented
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
+from fuzzwise.engines.python.interpreter import find_python
+from fuzzwise.engines.python.launch import SUFFIX, is_harness
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 from fuzzwise.settings import Table, files, shown
@@ -29,6 +34,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _OPTION = re.compile(r"-([a-zA-Z0-9_]+)=(.*)")
 _FOR_LIBFUZZER = "it is for libFuzzer targets"
 _FOR_BLACK_BOX = "it is for black-box targets"
+_FOR_PYTHON = "it is for Python targets; remove it."
+_NOT_BUILT = "a Python harness is not built; remove it."
 _NOT_FUZZING = "remove it: it makes libFuzzer do something else than fuzz"
 _OURS = "remove it: fuzzwise sets it itself"
 _OPTIONS_ELSEWHERE = {
@@ -51,7 +58,7 @@ _OPTIONS_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Common:
-    """What targets of both engines have."""
+    """What targets of all engines have."""
 
     name: str
     share: str
@@ -67,8 +74,10 @@ def read_targets(
     ``home`` is where the file is, ``out`` the campaign's folder. Where something is wrong, the
     table has the problem, and the list may be empty.
     """
-    default = BLACK_BOX if table.has("command") else LIBFUZZER
-    engine = table.choice("engine", (LIBFUZZER, BLACK_BOX), default)
+    default = PYTHON if table.ends_with("program", SUFFIX) else LIBFUZZER
+    default = BLACK_BOX if table.has("command") else default
+    default = AFL if _is_made_for_afl(table, home) else default
+    engine = table.choice("engine", tuple(_READERS), default)
     common = _Common(
         name=table.text("name", "", _expected_name()),
         share=table.choice("share", tuple(SHARES), "medium"),
@@ -87,8 +96,7 @@ def read_targets(
     flags = flags_from(table, home)
     if table.has("flags") and not table.has("sources"):
         table.problem("flags", "are given without sources; add sources, or remove flags.")
-    read = _black_box if engine == BLACK_BOX else _libfuzzer
-    targets = read(table, common, home, out, sources, flags)
+    targets = _READERS[engine](table, common, home, out, sources, flags)
     table.finish()
     return targets
 
@@ -99,15 +107,8 @@ def _libfuzzer(
 ) -> list[TargetPlan]:  # fmt: skip
     table.refuse("command", f'{_FOR_BLACK_BOX}; write engine = "black-box", or program = …')
     table.refuse("mutation", f"{_FOR_BLACK_BOX}; libFuzzer has mutations of its own, remove it.")
-    limits = _libfuzzer_limits(table.table("limits"))
-    options = _options(table)
-    length = table.whole("max_length", 0, 1, 1 << 30) or None
-    corpus = tuple(
-        path for text in table.texts("corpus", ()) for path in _corpus(table, text, home)
-    )
-    dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
-    if dictionary is not None and (wrong := wrong_line(dictionary)):
-        table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
+    table.refuse("python", _FOR_PYTHON)
+    fuzzed = _fuzzed(table, home)
     program = _program(table, home)
     if program is None and not sources:
         return []
@@ -116,14 +117,81 @@ def _libfuzzer(
     if sources:
         build = Build(sources, flags, out / "programs" / name)
         program = build.program
-    assert program is not None
-    return [
-        TargetPlan(
-            name, LIBFUZZER, (str(program), *options), corpus, dictionary, limits,
-            max_length=length, share=common.share, jobs=common.jobs,
-            accepted_risk=common.accepted_risk, build=build,
+    return [_harness(name, LIBFUZZER, str(program), common, fuzzed, build)]
+
+
+def _python(
+    table: Table, common: _Common, home: Path, out: Path,
+    sources: tuple[Path, ...], flags: tuple[str, ...],
+) -> list[TargetPlan]:  # fmt: skip
+    """A Python harness; ``out``, ``sources`` and ``flags`` are for what is built."""
+    del out, sources, flags
+    table.refuse("command", f'{_FOR_BLACK_BOX}; write program = "HARNESS.py".')
+    table.refuse("mutation", f"{_FOR_BLACK_BOX}; libFuzzer has mutations of its own, remove it.")
+    table.refuse("sources", _NOT_BUILT)
+    table.refuse("flags", _NOT_BUILT)
+    fuzzed = _fuzzed(table, home)
+    python = _interpreter(table, home)
+    text = table.text("program", expected="the path of a Python file with TestOneInput(data)")
+    path = existing(table, "program", text or "", home)
+    if path is None:
+        return []
+    if not is_harness(path):
+        table.problem(
+            "program", f"is {shown(text)}, which is no Python file with a TestOneInput(data)."
         )
-    ]  # fmt: skip
+        return []
+    plan = _harness(_name(table, common, path), PYTHON, str(path), common, fuzzed, None)
+    return [replace(plan, python=python)]
+
+
+def _interpreter(table: Table, home: Path) -> str | None:
+    """The interpreter that the key names; a problem where there is none with Atheris."""
+    text = table.text("python", "")
+    try:
+        asked = str(locate(text, home)) if text else None
+    except BadInput as problem:
+        table.problem("python", f"is {shown(text)}, {problem}")
+        return None
+    try:
+        find_python(asked)
+    except BadInput as problem:
+        table.problem("python" if text else "engine", f"needs something: {problem}")
+    return asked
+
+
+@dataclass(frozen=True)
+class _Fuzzed:
+    """What harnesses under libFuzzer have, in whichever language."""
+
+    limits: Limits
+    options: tuple[str, ...]
+    length: int | None
+    corpus: tuple[Path, ...]
+    dictionary: Path | None
+
+
+def _fuzzed(table: Table, home: Path, engine: str = LIBFUZZER) -> _Fuzzed:
+    limits = _fuzzer_limits(table.table("limits"), engine)
+    options = read_options(table) if engine == AFL else _options(table)
+    length = table.whole("max_length", 0, 1, 1 << 30) or None
+    corpus = tuple(
+        path for text in table.texts("corpus", ()) for path in _corpus(table, text, home)
+    )
+    dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
+    if dictionary is not None and (wrong := wrong_line(dictionary)):
+        table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
+    return _Fuzzed(limits, options, length, corpus, dictionary)
+
+
+def _harness(
+    name: str, engine: str, program: str, common: _Common, fuzzed: _Fuzzed, build: Build | None
+) -> TargetPlan:
+    return TargetPlan(
+        name, engine, (program, *fuzzed.options), fuzzed.corpus, fuzzed.dictionary, fuzzed.limits,
+        max_length=fuzzed.length, share=common.share, jobs=common.jobs,
+        accepted_risk=common.accepted_risk, build=build,
+    )  # fmt: skip
 
 
 def _program(table: Table, home: Path) -> Path | None:
@@ -152,8 +220,9 @@ def _program(table: Table, home: Path) -> Path | None:
     return path
 
 
-def _libfuzzer_limits(table: Table) -> Limits:
-    seconds = table.duration("time", 10.0, "1s", "1d")
+def _fuzzer_limits(table: Table, engine: str) -> Limits:
+    usual, least = (1.0, "0.01s") if engine == AFL else (10.0, "1s")
+    seconds = table.duration("time", usual, least, "1d")
     memory = table.whole("memory_mib", 2048, 16, 1 << 24)
     for key in ("file_mib", "processes"):
         table.refuse(key, f"{_FOR_BLACK_BOX}; remove it.")
@@ -190,6 +259,7 @@ def _black_box(
     table.refuse("dictionary", f"{_FOR_LIBFUZZER}; remove it.")
     table.refuse("options", f"{_FOR_LIBFUZZER}; write options of the program into command.")
     table.refuse("max_length", f"{_FOR_LIBFUZZER}; write it into [target.mutation].")
+    table.refuse("python", _FOR_PYTHON)
     limits = read_limits(table.table("limits"))
     mutation = read_mutation(table.table("mutation"))
     words = _command(table, home)
@@ -266,6 +336,72 @@ def _seeds(table: Table, home: Path, mutation: Mutation) -> list[Path]:
     return list(found)
 
 
+def _afl(
+    table: Table, common: _Common, home: Path, out: Path,
+    sources: tuple[Path, ...], flags: tuple[str, ...],
+) -> list[TargetPlan]:  # fmt: skip
+    """A target of AFL++: what has a command has a main of its own, else it is a harness."""
+    table.refuse("mutation", f"{_FOR_BLACK_BOX}; AFL++ has mutations of its own, remove it.")
+    table.refuse("python", _FOR_PYTHON)
+    if common.jobs > 1:
+        table.problem("jobs", f"is {common.jobs}, but a target of AFL++ has one; remove it.")
+    fuzzed = _fuzzed(table, home, AFL)
+    if fuzzed.length is not None and fuzzed.length > MOST_BYTES:
+        table.problem("max_length", f"is {fuzzed.length}; AFL++ takes up to {MOST_BYTES}.")
+    words = _afl_command(table, home)
+    if not words or (table.has("sources") and not sources):
+        return []
+    name = _name(table, common, sources[0] if sources else Path(words[0]))
+    build = None
+    if sources:
+        kind = () if table.has("command") else ("-fsanitize=fuzzer",)
+        build = Build(sources, (*kind, *flags), out / "programs" / name)
+        words = (str(build.program), *words[1:])
+    plan = _harness(name, AFL, words[0], common, replace(fuzzed, options=words[1:]), build)
+    return [replace(plan, options=fuzzed.options)]
+
+
+def _afl_command(table: Table, home: Path) -> tuple[str, ...]:
+    """What afl-fuzz runs: a command with @@ or standard input, or a harness."""
+    if table.has("command"):
+        table.refuse("program", "there is a command too; remove one of the two.")
+        key, words = "command", _command(table, home)
+    elif table.has("sources"):
+        table.refuse("program", "there are sources too; remove one of the two.")
+        return (PROGRAM,)
+    else:
+        key, words = "program", _afl_program(table, home)
+    if words and Path(words[0]).is_file() and not is_instrumented(Path(words[0])):
+        table.problem(
+            key,
+            f"names {shown(words[0])}, which no compiler of AFL++ has built; build it with: "
+            f"afl-clang-fast -fsanitize=fuzzer SOURCES -o {Path(words[0]).name}",
+        )
+        return ()
+    return words
+
+
+def _afl_program(table: Table, home: Path) -> tuple[str, ...]:
+    text = table.text("program", expected="the path of a target, or sources = [...] to build")
+    path = existing(table, "program", text or "", home)
+    if path is None:
+        return ()
+    try:
+        return (str(locate(str(path), home)),)
+    except BadInput as problem:
+        table.problem("program", f"is {shown(text)}, {problem}")
+        return ()
+
+
+def _is_made_for_afl(table: Table, home: Path) -> bool:
+    program = table.first_word("program")
+    word = str(home / program) if program else table.first_word("command")
+    try:
+        return bool(word) and is_afl_target(locate(word, home))
+    except BadInput:
+        return False
+
+
 def _seed_name(name: str, seed: Path, seeds: int) -> str:
     """NAME-SEED, or NAME where there is one seed; a seed that is called NAME-… already stays."""
     if seeds == 1:
@@ -284,3 +420,12 @@ def _name(table: Table, common: _Common, program: Path) -> str:
 
 def _expected_name() -> str:
     return "letters, digits and . _ + -, at most 100 (it names a folder)"
+
+
+_Read = Callable[[Table, _Common, Path, Path, tuple[Path, ...], tuple[str, ...]], list[TargetPlan]]
+_READERS: dict[str, _Read] = {
+    LIBFUZZER: _libfuzzer,
+    BLACK_BOX: _black_box,
+    PYTHON: _python,
+    AFL: _afl,
+}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from pathlib import Path
 
 import click
 
 from fuzzwise.assessment import assess
+from fuzzwise.campaign.plan import AFL
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
 from fuzzwise.engines.choice import SUPERVISORS, engine_of, supervise
 from fuzzwise.engines.progress import Progress
 from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
+from fuzzwise.errors import BadInput
 from fuzzwise.report.live import View, rows
 from fuzzwise.snapshot import Campaign
 from fuzzwise.units import parse_count, parse_duration
@@ -61,7 +64,7 @@ from fuzzwise.units import parse_count, parse_duration
     default="fresh",
     show_default=True,
     type=click.Choice(list(SCHEDULES)),
-    help="Which seed is mutated; observe leaves it to libFuzzer.",
+    help="Which seed is mutated; observe leaves it to libFuzzer, AFL++ always decides itself.",
 )
 @click.option(
     "--species",
@@ -69,6 +72,11 @@ from fuzzwise.units import parse_count, parse_duration
     show_default=True,
     type=click.Choice(list(SPECIES)),
     help="What counts as new.",
+)
+@click.option(
+    "--python",
+    metavar="PATH",
+    help="The interpreter that runs a Python harness.  [default: the first with Atheris]",
 )
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -80,6 +88,18 @@ from fuzzwise.units import parse_count, parse_duration
     multiple=True,
     metavar="-OPTION=VALUE",
     help="An option for libFuzzer, for example -timeout=5. Can be repeated.",
+)
+@click.option(
+    "--afl",
+    "afl_options",
+    multiple=True,
+    metavar="OPTION",
+    help="An option for afl-fuzz, for example '-p explore'. Can be repeated.",
+)
+@click.option(
+    "--arguments",
+    metavar="WORDS",
+    help="Arguments of a target of AFL++, for example '-v @@'; @@ is the file with the input.",
 )
 def command(
     target: Path,
@@ -95,18 +115,23 @@ def command(
     out: Path,
     schedule: str,
     species: str,
+    python: str | None,
     fail_on_bug: bool,
     quiet: bool,
     seed: int,
     as_json: bool,
     libfuzzer_options: tuple[str, ...],
+    afl_options: tuple[str, ...],
+    arguments: str | None,
 ) -> None:
     """Fuzz TARGET, starting from the files in CORPUS, and watch its residual risk fall.
 
     TARGET is a libFuzzer harness built with `fuzzwise build`, `fuzzwise cc` or the library of
-    `fuzzwise engine`. Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
+    `fuzzwise engine`, a program built for AFL++, or a Python file with a function
+    TestOneInput(data). Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
     input is kept, crashes with the same stack are one bug, and fuzzing goes on.
     """
+    engine = engine or engine_of(target)
     settings = Settings(
         target=target,
         corpus=corpus,
@@ -121,9 +146,11 @@ def command(
         schedule=schedule,
         species=species,
         seed=seed,
-        options=libfuzzer_options,
+        options=_fuzzer_options(engine, libfuzzer_options, afl_options, arguments),
+        arguments=_words("--arguments", arguments or ""),
+        python=python,
     )
-    supervisor = supervise(engine or engine_of(target), settings)
+    supervisor = supervise(engine, settings)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: supervisor.interrupt())
     if supervisor.resumed and not quiet:
@@ -138,6 +165,27 @@ def command(
         raise click.exceptions.Exit(FOUND_BUGS)
     if accept_risk is not None and stopped and stopped.reason != "accepted-risk":
         raise click.exceptions.Exit(ABOVE_THE_RISK)
+
+
+def _fuzzer_options(
+    engine: str, libfuzzer: tuple[str, ...], afl: tuple[str, ...], arguments: str | None
+) -> tuple[str, ...]:
+    """The words for the fuzzer; refused where they are for another one."""
+    if engine == AFL:
+        if libfuzzer:
+            raise BadInput("--libfuzzer: the target is one of AFL++; give its options with --afl.")
+        return tuple(word for option in afl for word in _words("--afl", option))
+    if afl or arguments is not None:
+        name = "--afl" if afl else "--arguments"
+        raise BadInput(f"{name}: is for targets of AFL++, and this one is for {engine}.")
+    return libfuzzer
+
+
+def _words(name: str, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise BadInput(f"{name}: {text!r} cannot be split into words ({error}).") from error
 
 
 def _report(settings: Settings, progress: Progress, as_json: bool) -> None:

@@ -8,14 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 
+def cache_folder() -> Path:
+    """The folder of fuzzwise in the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fuzzwise"
+
+
 def kept(name: str, make: Callable[[Path, Path], None]) -> Path:
     """The folder of that name in the cache; ``make(made, work)`` fills it where it is missing.
 
     It is filled beside its final place and renamed, so that there is never half of it; ``work`` is
     a folder for what is not kept.
     """
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "fuzzwise" / name
+    folder = cache_folder() / name
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)

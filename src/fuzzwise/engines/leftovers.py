@@ -22,6 +22,9 @@ VARIABLE = "FUZZWISE_SCRATCH"
 ROUNDS = 1000
 """Looks at the children: those that are killed may have had some of their own."""
 
+QUIET = 5
+"""Looks in a row that have to find nothing before a guard is done."""
+
 PATIENCE = 10.0
 """Seconds that a guard has to end everything."""
 
@@ -99,7 +102,9 @@ def main() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.stdin.buffer.read()
     deadline = time.monotonic() + PATIENCE
-    while end_all(folder) and time.monotonic() < deadline:
+    quiet = 0  # looks that found nothing: a process may be about to be forked at the first
+    while quiet < QUIET and time.monotonic() < deadline:
+        quiet = 0 if end_all(folder) else quiet + 1
         time.sleep(0.02)
 
 

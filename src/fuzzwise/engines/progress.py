@@ -58,26 +58,40 @@ class Limits:
 
 
 class Judge:
-    """Holds a campaign against its limits; ``since`` is the n at which it last asked the rule."""
+    """Holds a campaign against its limits; ``since`` is the n at which it last asked the rule.
+
+    ``held_back``: why the rule's stop does not count yet, "" where it has not said stop.
+    """
 
     def __init__(self, limits: Limits, since: int = 0) -> None:
         self._limits = limits
         self.since = since
         self.latest: Decision | None = None
+        self.held_back = ""
 
     def __call__(
-        self, observation: Observation, seconds: float, *, measuring: bool = False
+        self,
+        observation: Observation,
+        seconds: float,
+        *,
+        measuring: bool = False,
+        unsettled: str = "",
     ) -> Decision | None:
-        """The reason to stop now, if there is one."""
+        """The reason to stop now, if there is one.
+
+        ``unsettled``: why a low risk is not to be accepted yet, if so.
+        """
         limits, n = self._limits, observation.n
         if limits.accepted_risk is not None and not measuring:
             rule = AcceptedRisk(limits.accepted_risk, limits.confidence)
             decision = rule(observation, self.since)
-            self.since = n
-            if decision.estimate is not None:
-                self.latest = decision
-            if decision.stop:
-                return decision
+            self.held_back = unsettled if decision.stop else ""
+            if not self.held_back:
+                self.since = n
+                if decision.estimate is not None:
+                    self.latest = decision
+                if decision.stop:
+                    return decision
         if limits.inputs is not None and n >= limits.inputs and not measuring:
             detail = f"The budget of {limits.inputs:,} inputs is used."
             return Decision(True, "input-budget", detail, n)

@@ -17,7 +17,7 @@ class Settings:
 
     ``arguments`` are words for the target, ``options`` words for the fuzzer. ``most_jobs``:
     processes that may ever share the campaign, where that is more than ``jobs`` now. ``tick``:
-    seconds between two looks at the counts.
+    seconds between two looks at the counts. ``python``: the interpreter of a Python target.
     """
 
     target: Path
@@ -37,6 +37,7 @@ class Settings:
     seed: int = 1
     options: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    python: str | None = None
 
     @property
     def limits(self) -> Limits:

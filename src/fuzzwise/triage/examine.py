@@ -66,9 +66,13 @@ class Verdict:
 
 
 def absolute(command: Sequence[str]) -> tuple[str, ...]:
-    """The command as it works in any folder; an error if its program cannot be run."""
+    """The command as it works in any folder; an error if its program cannot be run.
+
+    A Python harness, with or without the interpreter before it, gets what calls its function.
+    """
     if not command:
         raise BadInput("There is no command to run the inputs with.")
+    command = _with_runner(command)
     name = command[0]
     found = shutil.which(name)
     if found is None:
@@ -116,6 +120,14 @@ def examine(
         if text is None and outcome.status > 0:
             return Verdict("none")
         return from_report(text or "", abs(outcome.status) % _SHELL, depth)
+
+
+def _with_runner(command: Sequence[str]) -> Sequence[str]:
+    if not any(word.endswith(".py") for word in command[:2]):
+        return command
+    from fuzzwise.engines.python.launch import with_runner
+
+    return with_runner(command, INPUT)
 
 
 def _is_file(word: str) -> bool:

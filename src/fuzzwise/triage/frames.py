@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from fuzzwise.triage import kinds
 from fuzzwise.triage.names import is_noise, plain
+from fuzzwise.triage.python_report import is_python, parse_python
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame, parse_line
 from fuzzwise.triage.text import base_name, clean
 
@@ -25,7 +26,10 @@ _ABORTED = (
     *("*** buffer overflow detected", "free(): ", "malloc(): ", "double free or corruption"),
 )
 _OTHER_STACK = (" is located ", "freed by thread", "allocated by thread", "created by", "SUMMARY:")
-_OPENING = ("Sanitizer: ", "libFuzzer: ", " signal SIG", _UNDEFINED, "#0 ", *_ABORTED)
+_OPENING = (
+    *("Sanitizer: ", "libFuzzer: ", " signal SIG", _UNDEFINED, "#0 ", *_ABORTED),
+    *("Python exception: ", "Python error: "),
+)
 # One search that most lines fail, for reports of a million lines.
 _OPENS = re.compile("|".join(map(re.escape, _OPENING)))
 _MAX_EVIDENCE = 64
@@ -51,19 +55,24 @@ class _Header:
     kind: str
     place: Frame | None = None
     gdb: bool = False
+    sanitizer: bool = False
 
 
 def parse(text: str) -> CrashReport:
     """The crash that a report is about, from the first MiB (2**20 characters) of its text.
 
     Understands AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, MemorySanitizer,
-    libFuzzer and gdb backtraces. Of several errors, the first fatal one counts: sanitizers can
-    go on after undefined behaviour, and leaks are found when all is over. Takes any text: with
-    no crash in it the kind is "unknown" and there are no frames. Everything kept is free of
-    control characters; time is linear in the length of the text.
+    libFuzzer, gdb backtraces and Python (see ``python_report``). Of several errors, the first
+    fatal one counts: sanitizers can go on after undefined behaviour, and leaks are found when all
+    is over. Takes any text: with no crash in it the kind is "unknown" and there are no frames.
+    Everything kept is free of control characters; time is linear in the length of the text.
     """
     lines = clean(text).split("\n")
     header = _header(lines)
+    if (header is None or not header.sanitizer) and (python := parse_python(lines)) is not None:
+        kind, frames = python
+        severity = kinds.severity(kind, "")
+        return CrashReport(kind, severity, frames, _summary(kind, severity, frames))
     if header is None:
         return CrashReport(kinds.UNKNOWN, "other", (), kinds.UNKNOWN)
     frames, evidence = _stack(lines, header)
@@ -84,7 +93,11 @@ def parse(text: str) -> CrashReport:
 
 def has_sanitizer_report(text: str) -> bool:
     """Whether a text holds a report of a sanitizer or of libFuzzer, of any severity."""
-    return any(_starts_report(line) for line in clean(text).split("\n") if _OPENS.search(line))
+    return any(
+        is_python(line) or _starts_report(line)
+        for line in clean(text).split("\n")
+        if _OPENS.search(line)
+    )
 
 
 def _trusted(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
@@ -107,7 +120,7 @@ def _header(lines: list[str]) -> _Header | None:
 def _classify(at: int, line: str) -> _Header | None:
     if match := _FATAL.search(line):
         kind = kinds.of_sanitizer(match[1] or match[2] or match[3] or "")
-        return _Header(2 if kind == "leak" else 0, at, kind)
+        return _Header(2 if kind == "leak" else 0, at, kind, sanitizer=match[2] is None)
     if match := _GDB.search(line):
         return _Header(0, at, kinds.of_signal(match[1]), gdb=True)
     if _UNDEFINED in line:
@@ -162,7 +175,7 @@ def _continues(line: str) -> bool:
 
 
 def _summary(kind: str, severity: str, frames: tuple[Frame, ...]) -> str:
-    words = kind if severity in (kind, "other") else f"{kind} ({severity})"
+    words = kind if severity in (kind, "other", "exception") else f"{kind} ({severity})"
     for frame in frames:
         name = plain(frame.function)
         if is_noise(name, base_name(frame.module)) and name != "main":

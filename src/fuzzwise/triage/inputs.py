@@ -73,12 +73,12 @@ def from_files(
 def command_of(paths: Iterable[Path]) -> tuple[str, ...] | None:
     """The command of the campaigns of ``fuzzwise fuzz`` that the paths are in, if it is one."""
     commands = {_named_target(path) for path in paths}
-    if len(commands) != 1 or (target := commands.pop()) is None:
+    if len(commands) != 1 or (words := commands.pop()) is None:
         return None
-    return (target, INPUT)
+    return (*words, INPUT)
 
 
-def _named_target(path: Path) -> str | None:
+def _named_target(path: Path) -> tuple[str, ...] | None:
     for folder in (path, *path.absolute().parents[:3]):
         try:
             record = json.loads((folder / "campaign.json").read_bytes())
@@ -92,7 +92,10 @@ def _named_target(path: Path) -> str | None:
                 f"{folder}: is a campaign on {target}, which is not there (any more). Give the "
                 f"program behind --, for example: fuzzwise triage {folder} -- {target} {INPUT}"
             )
-        return str(Path(target).absolute())
+        words = record.get("command")
+        if isinstance(words, list) and len(words) > 1:  # a harness that another program runs
+            return tuple(map(str, words))
+        return (str(Path(target).absolute()),)
     return None
 
 

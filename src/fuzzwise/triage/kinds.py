@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from fuzzwise.triage import python_report
 from fuzzwise.triage.names import is_noise
 
 UNKNOWN = "unknown"
@@ -51,9 +52,10 @@ STACK_EXHAUSTED = "Hint: the stack is exhausted."
 WILD_JUMP = "Hint: PC is at a non-executable region. Maybe a wild jump?"
 SEVERITIES = (
     *("jump", "write", "read", "access", "null dereference", "stack exhaustion"),
-    *("divide", "abort", "resource", "other"),
+    *("divide", "abort", "exception", "resource", "other"),
 )
-"""What a crash does, the worst first; "access" is a read or a write, which one is not known."""
+"""What a crash does, the worst first; "access" is a read or a write, which one is not known, and
+"exception" one of Python that nobody caught."""
 
 
 def of_sanitizer(message: str) -> str:
@@ -100,6 +102,8 @@ def of_abort(functions: Iterable[str]) -> str:
 
 def severity(kind: str, evidence: str) -> str:
     """What a crash does, from its kind and the lines between its header and its stack."""
+    if kind.startswith(python_report.UNCAUGHT):
+        return python_report.severity(kind)
     if kind == "stack-overflow":
         return "stack exhaustion"
     if kind in ("divide-by-zero", "undefined-behavior: division by zero"):

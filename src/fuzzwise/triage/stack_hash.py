@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.kinds import UNKNOWN
 from fuzzwise.triage.names import is_noise, plain
+from fuzzwise.triage.python_report import RECURSION, UNCAUGHT
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame
 from fuzzwise.triage.text import base_name
 
 _LONGEST_CYCLE = 4
+_RECURSIONS = ("stack-overflow", RECURSION)
 
 
 def stack_hash(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) -> str:
@@ -22,10 +24,12 @@ def stack_hash(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) 
     numbers would change with every edit above the bug, file names with the build directory, and
     argument lists with the tool that prints them. See ``key_frames`` for what is left out. Where
     no frame is left, the hash is that of the kind of the crash. An endless recursion is another
-    bug than a crash at one place in the same functions.
+    bug than a crash at one place in the same functions, and so is an exception of another class.
     """
     key = key_frames(frames, depth, kind=kind)
     title = "recursion" if kind == "stack-overflow" else "frames"
+    if kind.startswith(UNCAUGHT):
+        title = kind
     words = "\n".join((title, *key) if key else ("kind", kind))
     return hashlib.sha256(words.encode(errors="replace")).hexdigest()[:16]
 
@@ -42,13 +46,14 @@ def key_frames(frames: Sequence[Frame], depth: int = 5, *, kind: str = UNKNOWN) 
     function nothing counts. A stack that is cut off in the middle of a recursion is folded by its
     repeating cycles (of up to 4 functions) instead, as the end of the last round is not known.
 
-    Where an endless recursion runs out of stack is chance: for the kind "stack-overflow" these
-    are, in alphabetical order, the functions that occur more than once.
+    Where an endless recursion runs out of stack is chance: for the kind "stack-overflow", and for
+    Python's RecursionError, these are, in alphabetical order, the functions that occur more than
+    once.
     """
     if depth < 1:
         raise BadInput(f"The depth of a stack hash must be at least 1, not {depth}.")
     words = [word for frame in frames if (word := _word(frame))]
-    if kind == "stack-overflow":
+    if kind in _RECURSIONS:
         recurring = sorted(word for word, count in Counter(words).items() if count > 1)
         if recurring:
             return tuple(recurring)

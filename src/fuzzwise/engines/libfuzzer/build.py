@@ -12,7 +12,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,12 +22,19 @@ from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
 SOURCES = ("observer.c", "state.c", "counts.c", "schedule.c", "log.c")
+MAIN = "main.c"
 STUBS = "stubs.c"
+PRELOAD = "preload.c"
+EXPORTED = "preload.map"
+"""What the shared library shows: nothing of the C++ library in it may take another one's place."""
+
 RENAMED = {
     "__sanitizer_cov_8bit_counters_init": "fuzzwise_real_counters_init",
     "LLVMFuzzerCustomMutator": "fuzzwise_mutator",
 }
 """Symbols of the runtime that get another name: what the observer stands in for."""
+
+RENAMED_IN_PRELOAD = {**RENAMED, "LLVMFuzzerRunDriver": "fuzzwise_real_driver"}
 
 INSTRUMENT = "-fsanitize=fuzzer-no-link"
 LIBRARIES = ("-lstdc++", "-lm", "-lpthread", "-ldl")
@@ -81,6 +88,12 @@ def engine(toolchain: Toolchain) -> Path:
     """The engine library for that clang, made on first use and kept in the user's cache."""
     name = f"engine-{_fingerprint(toolchain)}"
     return kept(name, partial(_make, toolchain)) / "libfuzzwise.a"
+
+
+def preload(toolchain: Toolchain) -> Path:
+    """The engine as a shared library, for programs that look for libFuzzer when they run."""
+    name = f"preload-{_fingerprint(toolchain)}"
+    return kept(name, partial(_make_preload, toolchain)) / "libfuzzwise.so"
 
 
 def stubs(toolchain: Toolchain) -> Path:
@@ -149,21 +162,38 @@ def _fingerprint(toolchain: Toolchain) -> str:
 
 
 def _make(toolchain: Toolchain, made: Path, work: Path) -> None:
-    objcopy, archiver = _tool("objcopy"), _tool("ar")
-    objects = work / "objects"
-    objects.mkdir()
-    _run([archiver, "x", str(toolchain.runtime)], objects)
-    renames = [f"--redefine-sym={old}={new}" for old, new in RENAMED.items()]
-    for member in objects.iterdir():
-        _run([objcopy, *renames, member.name], objects)
-    for source in (*SOURCES, STUBS):
-        target = f"fuzzwise_{Path(source).stem}.o"
-        _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
-              str(NATIVE / source), "-o", target], objects)  # fmt: skip
+    archiver = _tool("ar")
+    objects = _objects(toolchain, work, RENAMED, (*SOURCES, MAIN, STUBS))
     (objects / "fuzzwise_stubs.o").rename(work / "stubs.o")
     members = sorted(path.name for path in objects.glob("*.o"))
     _run([archiver, "rcs", str(made / "libfuzzwise.a"), *members], objects)
     _run([archiver, "rcs", str(made / "libfuzzwise_stubs.a"), "stubs.o"], work)
+
+
+def _make_preload(toolchain: Toolchain, made: Path, work: Path) -> None:
+    objects = _objects(toolchain, work, RENAMED_IN_PRELOAD, (*SOURCES, PRELOAD))
+    members = sorted(path.name for path in objects.glob("*.o"))
+    library = str(made / "libfuzzwise.so")
+    shown = f"-Wl,--version-script={NATIVE / EXPORTED}"
+    _run([str(toolchain.cc), "-shared", shown, "-o", library, *members, *LIBRARIES], objects)
+
+
+def _objects(
+    toolchain: Toolchain, work: Path, renamed: Mapping[str, str], sources: Sequence[str]
+) -> Path:
+    """A folder with the objects of the runtime, symbols renamed, and with ours."""
+    objcopy, archiver = _tool("objcopy"), _tool("ar")
+    objects = work / "objects"
+    objects.mkdir()
+    _run([archiver, "x", str(toolchain.runtime)], objects)
+    renames = [f"--redefine-sym={old}={new}" for old, new in renamed.items()]
+    for member in objects.iterdir():
+        _run([objcopy, *renames, member.name], objects)
+    for source in sources:
+        target = f"fuzzwise_{Path(source).stem}.o"
+        _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
+              str(NATIVE / source), "-o", target], objects)  # fmt: skip
+    return objects
 
 
 def _tool(name: str) -> str:

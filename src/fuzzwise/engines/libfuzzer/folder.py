@@ -97,9 +97,8 @@ class CampaignFolder:
                 f"{self._record}: is damaged ({error}). Use another --out folder."
             ) from error
 
-    def agreed(self, target: Path, kind: dict[str, Any]) -> dict[str, Any]:
+    def agreed(self, build: str, kind: dict[str, Any]) -> dict[str, Any]:
         """The record, if it is of this build and kind; a new one for a new folder."""
-        build = fingerprint(target)
         record = self.record()
         if record is None:
             return {"fingerprint": build, "settings": kind, "generation": os.urandom(8).hex()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.libfuzzer.supervisor import Supervisor
 from fuzzwise.engines.progress import NothingYet, Progress
@@ -33,12 +35,22 @@ class LibFuzzerSession:
     A process that starts again executes what is new in the corpus only (see ``seeds``), so that a
     turn costs little. Counts that belong to another build, or are damaged, are put aside, and the
     next ones begin with the corpus that there is.
+
+    ``launch`` says before each turn what is started, where that is not the program of the plan; it
+    is given a question: whether to stop waiting, because the session was interrupted.
     """
 
     finds_coverage = True
 
-    def __init__(self, plan: TargetPlan, folder: Path, seed: int) -> None:
+    def __init__(
+        self,
+        plan: TargetPlan,
+        folder: Path,
+        seed: int,
+        launch: Callable[[Callable[[], bool]], Launch] | None = None,
+    ) -> None:
         self._plan = plan
+        self._launch = launch
         self._folder = CampaignFolder(folder)
         self._seed = seed
         self._supervisor: Supervisor | None = None
@@ -96,7 +108,11 @@ class LibFuzzerSession:
     def _turn(self, seconds: float, jobs: int) -> Totals:
         if record := self._folder.record():
             self._sound_state(record)
-        supervisor = Supervisor(self._settings(seconds, jobs))
+        try:
+            launch = self._launch(lambda: self._stop) if self._launch else None
+        except NothingYet:
+            return self.totals() or Totals("", Observation(0, discoveries=NO_INTS), 0.0, 0, (), 0)
+        supervisor = Supervisor(self._settings(seconds, jobs), launch)
         with self._lock:
             self._supervisor = supervisor
             if self._stop:

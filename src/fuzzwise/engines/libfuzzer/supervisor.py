@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.launch import Launch, left_behind, of_program
 from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
@@ -36,14 +37,20 @@ HOPELESS = 20
 
 
 class Supervisor:
-    """One campaign; ``run`` goes on until a rule says stop, or ``interrupt`` is called."""
+    """One campaign; ``run`` goes on until a rule says stop, or ``interrupt`` is called.
 
-    def __init__(self, settings: Settings) -> None:
+    The target is a program with the engine in it, unless ``launch`` says what else is started.
+    """
+
+    def __init__(self, settings: Settings, launch: Launch | None = None) -> None:
         self.settings = settings
-        self._check_target()
+        self._check_corpus()
+        if launch is None:
+            self._check_program()
+        self.launch = launch or of_program(settings.target)
         self.folder = CampaignFolder(settings.out)
         self.folder.make()
-        self._record = self.folder.agreed(settings.target, self._kind())
+        self._record = self.folder.agreed(self.launch.build, self._kind())
         self.book = BugBook(self.folder.crashes)
         self._seeds = SeedFiles(self.folder, settings.corpus)
         self._seconds = float(self._record.get("seconds", 0.0))
@@ -143,7 +150,7 @@ class Supervisor:
         for artifact in self.folder.artifacts():
             if self._interrupted:
                 return
-            command = [str(self.settings.target.resolve()), str(artifact.resolve())]
+            command = [*self.launch.words, str(artifact.resolve())]
             process = FuzzingProcess(command, _sanitizer_environment(), self.folder.scratch)
             deadline = time.monotonic() + 30
             while (ending := process.ending()) is None and time.monotonic() < deadline:
@@ -168,6 +175,7 @@ class Supervisor:
 
     def _tend(self) -> None:
         """Start what should run; look after what ended."""
+        self._take_failures()
         for job, process in enumerate(self._processes):
             if process is not None:
                 ending = process.ending()
@@ -178,6 +186,18 @@ class Supervisor:
             if self._done() or self._interrupted:
                 continue
             self._processes[job] = self._start(job)
+
+    def _take_failures(self) -> None:
+        """Bugs that did not end a process."""
+        if not self.launch.lives_on:
+            return
+        for path, failure in left_behind(self.folder.crashes):
+            artifact = self.folder.crashes / f"crash-{hashlib.sha1(failure.data).hexdigest()}"  # noqa: S324
+            artifact.write_bytes(failure.data)
+            n = int(self._state.head.inputs) if self._state else 0
+            seen = _verdict(failure.report, "crash")
+            self.book.add(seen, [artifact], n, self._seconds, failure.count)
+            path.unlink(missing_ok=True)
 
     def _nap(self) -> None:
         """A tick, cut short when a process ends: a target that crashes often is soon back."""
@@ -198,6 +218,7 @@ class Supervisor:
         name = json.dumps(settings.target.name)
         environment = {
             **_sanitizer_environment(),
+            **self.launch.variables,
             "FUZZWISE_STATE": str(self.folder.state.resolve()),
             "FUZZWISE_PARENT": str(os.getpid()),
             "FUZZWISE_JOB": str(job),
@@ -213,7 +234,7 @@ class Supervisor:
             "FUZZWISE_SUBJECT": name,
         }
         command = [
-            str(settings.target.resolve()),
+            *self.launch.words,
             f"-seed={self._random_seed(job)}",
             f"-artifact_prefix={self.folder.crashes.resolve()}/",
             "-verbosity=0",
@@ -306,6 +327,10 @@ class Supervisor:
     def _give_up_early(self) -> None:
         """No state yet: either the target is slow to start, or it is no observed target."""
         if self._starts > 3 and not self._state:
+            if self.launch.variables:
+                raise BadInput(
+                    f"{self.settings.target} ends before it has run an input, each time it starts."
+                )
             raise BadInput(
                 f"{self.settings.target} does not count. Build it with `fuzzwise build`, with "
                 "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine)."
@@ -364,6 +389,7 @@ class Supervisor:
             self._processes[job] = None
             if ending is not None:
                 self._ended(ending)
+        self._take_failures()
 
     def _save(self) -> None:
         self._export_corpus()
@@ -371,6 +397,7 @@ class Supervisor:
             {
                 **self._record,
                 "target": str(self.settings.target),
+                "command": list(self.launch.words),
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
                 "inputs": int(self._state.head.inputs) if self._state else self._known_inputs,
@@ -396,7 +423,7 @@ class Supervisor:
                 f"{self.folder.state}; run the same command again to go on."
             ) from error
 
-    def _check_target(self) -> None:
+    def _check_program(self) -> None:
         target = self.settings.target
         if not target.is_file():
             raise BadInput(
@@ -404,6 +431,8 @@ class Supervisor:
             )
         if not os.access(target, os.X_OK):
             raise BadInput(f"{target}: is not executable.")
+
+    def _check_corpus(self) -> None:
         for folder in self.settings.corpus:
             if not folder.exists():
                 raise BadInput(f"{folder}: there is no such corpus folder.")

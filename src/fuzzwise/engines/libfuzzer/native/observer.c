@@ -1,4 +1,4 @@
-/* Stock libFuzzer with our main: it stays the mutator, the watchdog and the writer of artifacts;
+/* Stock libFuzzer, started by us: it stays the mutator, the watchdog and the writer of artifacts;
  * which seed is mutated, and what every input showed, is decided and counted here. */
 #include "observer.h"
 
@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*one_input)(const uint8_t *, size_t));
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                                      unsigned int seed);
@@ -21,10 +19,15 @@ void fuzzwise_real_counters_init(uint8_t *start, uint8_t *stop);
 void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop);
 extern __thread uintptr_t __sancov_lowest_stack;
 
+fw_mutator_type fw_mutator; /* the target's own, if it has one */
+int fw_failed;
+static fw_input_type target;
+
 #define MAX_MODULES 4096
 struct fw_module fw_modules[MAX_MODULES];
 unsigned fw_n_modules;
 static uint64_t total_features;
+static uint64_t room; /* features that the state has place for; 0 until it is open */
 
 static uint64_t *shown;
 static size_t n_shown, shown_room;
@@ -36,6 +39,12 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop) {
   if (start == stop || fw_n_modules == MAX_MODULES) return;
   for (unsigned i = 0; i < fw_n_modules; i++)
     if (fw_modules[i].start == start) return;
+  if (room && total_features + (uint64_t)(stop - start) * FW_BUCKETS > room) {
+    fprintf(stderr, "fuzzwise: more code came in late than there is room to count; "
+                    "what it shows is not counted.\n");
+    stop = start + (room - total_features) / FW_BUCKETS;
+    if (start == stop) return;
+  }
   fw_modules[fw_n_modules++] = (struct fw_module){start, stop, total_features};
   total_features += (uint64_t)(stop - start) * FW_BUCKETS;
 }
@@ -60,7 +69,7 @@ static uint8_t *settled;
 static void prepare_buckets(void) {
   for (unsigned count = 1; count < 256; count++)
     bucket_of[count] = fw_head->species_kind == FW_FEATURE ? (uint8_t)bucket((uint8_t)count) : 0;
-  settled = calloc(total_features / FW_BUCKETS + 8, 1);
+  settled = calloc(room / FW_BUCKETS + 8, 1);
   if (!settled) fw_fail("out of memory", "features");
 }
 
@@ -204,7 +213,7 @@ static void in_forked_child(void) {
 }
 
 /* Nobody would stop us, or count what we do, without the supervisor. */
-static void die_with_supervisor(void) {
+void fw_die_with_supervisor(void) {
   const char *parent = getenv("FUZZWISE_PARENT");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (parent && atoi(parent) != getppid()) _exit(FW_EXIT_STATE);
@@ -217,24 +226,30 @@ static void open_state(void) {
                     "on its own it fuzzes without counting.\n");
     return;
   }
-  if (!total_features) {
+  /* Code that comes in while the target runs gets counters then; the state has room for them. */
+  const char *late = getenv("FUZZWISE_ROOM");
+  uint64_t expected = late ? strtoull(late, NULL, 10) * FW_BUCKETS : total_features;
+  if (!expected) {
     fprintf(stderr, "fuzzwise: the target has no coverage counters. Build it with "
                     "`fuzzwise build` or CC=\"fuzzwise cc\".\n");
     _exit(FW_EXIT_STATE);
   }
-  die_with_supervisor();
+  fw_die_with_supervisor();
   pthread_atfork(NULL, NULL, in_forked_child);
   fw_open(folder);
-  uint64_t space = fw_head->species_kind == FW_PATH ? PATH_SLOTS : total_features;
+  int paths = fw_head->species_kind == FW_PATH;
+  if (late && !fw_fresh_state && !paths) expected = fw_head->features;
+  uint64_t space = paths ? PATH_SLOTS : expected;
   if (!fw_fresh_state && fw_head->features != space) {
     fprintf(stderr, "fuzzwise: the state belongs to another build of the target.\n");
     _exit(FW_EXIT_STATE);
   }
   fw_need(&fw_features, space);
   fw_need(&fw_holder_of, space * sizeof(uint32_t));
-  if (fw_head->species_kind == FW_PATH) fw_need(&fw_paths, PATH_SLOTS * sizeof(uint64_t));
+  if (paths) fw_need(&fw_paths, PATH_SLOTS * sizeof(uint64_t));
   if (fw_head->per_seed) fw_need(&fw_windows, space * 3 * sizeof(uint32_t));
   fw_head->features = space;
+  room = expected;
   prepare_buckets();
   if (fw_fresh_state) {
     memset(fw_head->window_generation, 0, sizeof fw_head->window_generation);
@@ -330,15 +345,44 @@ static void observe(const uint8_t *data, size_t size, int mutated) {
   if (number >= fw_head->next_point) point_reached();
 }
 
+/* An input that showed a bug, in a target that lives on: it counts as one that ends its process,
+ * whatever it showed, and becomes no seed. */
+static void discard(int mutated) {
+  struct fw_slot *slot = &fw_head->slots[fw_job];
+  fw_head->executed++;
+  if (!mutated) return;
+  __atomic_add_fetch(&fw_head->lost, 1, __ATOMIC_ACQ_REL);
+  hiding = 1;
+  read_counters(UNSEEN, 1);
+  if (slot->measuring) {
+    fw_lock();
+    if (fw_head->measure_left && --fw_head->measure_left == 0) measurement_done();
+    slot->state = FW_IDLE;
+    fw_unlock();
+    return;
+  }
+  slot->state = FW_COUNTING;
+  uint64_t number = __atomic_add_fetch(&fw_head->inputs, 1, __ATOMIC_ACQ_REL);
+  if (fw_jobs == 1)
+    fw_seed(slot->seed)->inputs = slot->seed_inputs + 1;
+  else
+    __atomic_add_fetch(&fw_seed(slot->seed)->inputs, 1, __ATOMIC_ACQ_REL);
+  slot->state = FW_IDLE;
+  if (number >= fw_head->next_point) point_reached();
+}
+
 static int one_input(const uint8_t *data, size_t size) {
   uintptr_t lowest = __sancov_lowest_stack;
-  int result = LLVMFuzzerTestOneInput(data, size);
+  int result = target(data, size);
   if (in_child) _exit(0);
   if (fw_head) {
     /* No feature for the depth of the stack: what libFuzzer keeps is what we call a discovery. */
     __sancov_lowest_stack = lowest;
-    observe(data, size, from_mutator);
-    from_mutator = 0;
+    if (fw_failed)
+      discard(from_mutator);
+    else
+      observe(data, size, from_mutator);
+    from_mutator = fw_failed = 0;
   }
   return result;
 }
@@ -361,8 +405,7 @@ static void begin_input(uint64_t seed) {
 
 /* The target's own mutator if it has one, else libFuzzer's. */
 static size_t mutate(uint8_t *data, size_t size, size_t max_size) {
-  if (LLVMFuzzerCustomMutator)
-    return LLVMFuzzerCustomMutator(data, size, max_size, (unsigned)next_random());
+  if (fw_mutator) return fw_mutator(data, size, max_size, (unsigned)next_random());
   return LLVMFuzzerMutate(data, size, max_size);
 }
 
@@ -372,7 +415,7 @@ static size_t mutate_ours(uint8_t *data, size_t max_size) {
   const struct fw_seed *s = fw_seed(t);
   size_t size = s->size < max_size ? s->size : max_size;
   memcpy(data, fw_data.base + s->where, size);
-  unsigned times = LLVMFuzzerCustomMutator ? 1 : 1 + (unsigned)(next_random() & 1);
+  unsigned times = fw_mutator ? 1 : 1 + (unsigned)(next_random() & 1);
   for (unsigned i = 0; i < times; i++) {
     size_t changed = mutate(data, size, max_size);
     if (changed) size = changed;
@@ -410,7 +453,9 @@ size_t fuzzwise_mutator(uint8_t *data, size_t size, size_t max_size, unsigned in
                                          : mutate_ours(data, max_size);
 }
 
-int main(int argc, char **argv) {
+int fw_drive(fw_driver_type driver, int *argc, char ***argv, fw_input_type one) {
+  target = one;
+  if (!fw_mutator) fw_mutator = LLVMFuzzerCustomMutator;
   open_state();
-  return LLVMFuzzerRunDriver(&argc, &argv, one_input);
+  return driver(argc, argv, one_input);
 }

@@ -140,6 +140,15 @@ extern int fw_fresh_state;
 extern struct fw_module fw_modules[]; /* where the counters are */
 extern unsigned fw_n_modules;
 
+/* observer.c */
+typedef int (*fw_input_type)(const uint8_t *data, size_t size);
+typedef int (*fw_driver_type)(int *argc, char ***argv, fw_input_type one_input);
+typedef size_t (*fw_mutator_type)(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+extern fw_mutator_type fw_mutator;
+extern int fw_failed; /* the running input has shown a bug, and the target goes on */
+void fw_die_with_supervisor(void);
+int fw_drive(fw_driver_type driver, int *argc, char ***argv, fw_input_type one);
+
 /* state.c */
 void fw_open(const char *folder);
 int fw_open_file(const char *path);
@@ -150,6 +159,7 @@ void fw_recover(void);
 void fw_recover_slot(unsigned job);
 _Noreturn void fw_fail(const char *what, const char *name);
 uint64_t fw_milliseconds(void);
+void fw_set_clock(uint64_t milliseconds, uint64_t since);
 static inline uint8_t *fw_feature(void) { return fw_features.base; }
 static inline struct fw_seed *fw_seed(uint64_t t) { return (struct fw_seed *)fw_seeds.base + t; }
 static inline struct fw_holder *fw_holder(uint64_t i) {

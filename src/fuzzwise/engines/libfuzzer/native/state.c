@@ -45,6 +45,12 @@ static uint64_t clock_ms(void) {
 
 uint64_t fw_milliseconds(void) { return earlier_ms + clock_ms() - started_ms; }
 
+/* For a fuzzer that is stopped for a while, and goes on. */
+void fw_set_clock(uint64_t milliseconds, uint64_t since) {
+  earlier_ms = milliseconds;
+  started_ms = since;
+}
+
 /* Descriptors out of the way of a target that closes what it finds. */
 int fw_open_file(const char *path) {
   int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);

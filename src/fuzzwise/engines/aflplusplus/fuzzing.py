@@ -1,0 +1,283 @@
+"""afl-fuzz at work in the folder of a campaign on one target: started, paused, looked after."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import threading
+import time
+
+from fuzzwise.engines.aflplusplus.finds import Finds
+from fuzzwise.engines.aflplusplus.job import Job
+from fuzzwise.engines.aflplusplus.launch import command, variables
+from fuzzwise.engines.aflplusplus.places import INSTANCE, AflPlaces
+from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
+from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState, fingerprint
+from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.process import Ending, wait_for_any
+from fuzzwise.errors import BadInput
+from fuzzwise.files import stamp
+from fuzzwise.triage.text import clean, printable
+from fuzzwise.triage.workers import Workers
+from fuzzwise.watch.afl_stats import read_stats, untried
+
+FRUITLESS = 3
+"""afl-fuzz processes in a row that ended before they had made an input."""
+
+SUSPICIOUS = 10_000
+"""Inputs without any discovery after which something is wrong."""
+
+UNTRIED = (
+    "the risk seems as low as accepted, but AFL++ has not said yet that it has mutated nearly all "
+    "entries that it favors: fuzzing goes on (docs/afl-study.md)"
+)
+
+_NO_SEED = "at least one valid input seed"
+_NO_ROOM = ("no room", "No space left")
+
+
+class Fuzzing:
+    """One afl-fuzz with its counts; time passes only while it is not paused.
+
+    The process is started with the first ``go_on``, goes on from its own queue where there is one,
+    and is started again when it was killed.
+    """
+
+    def __init__(self, job: Job, workers: Workers, stop: threading.Event) -> None:
+        check_target(job.program)
+        self.job = job
+        self._build = stamp(job.program)
+        self.folder = CampaignFolder(job.out)
+        self.folder.make()
+        self._record = self.folder.agreed(fingerprint(job.program), job.kind)
+        self._places = AflPlaces(self.folder)
+        self._finds = Finds(job, self.folder, workers, stop)
+        self._process: AflProcess | None = None
+        self.state: State | None = None
+        self._check_state()
+        self.seconds = float(self._record.get("seconds", 0.0))
+        self.looked = int(self._record.get("looked", 0))
+        self._clock: float | None = None
+        self._n_at_start = 0
+        self._seeds_checked = False
+        self._skipped: set[str] = set(self._record.get("skipped", []))
+        self._fruitless = 0
+        self._exported = 0
+
+    @property
+    def generation(self) -> str:
+        """The name of these counts."""
+        return str(self._record["generation"])
+
+    def is_of_this_build(self) -> bool:
+        """Whether the target is still the file that is being fuzzed."""
+        try:
+            return stamp(self.job.program) == self._build
+        except OSError:
+            return False
+
+    @property
+    def bugs(self) -> Finds:
+        """What was found."""
+        return self._finds
+
+    @property
+    def n(self) -> int:
+        """Inputs so far."""
+        return int(self.state.head.inputs) if self.state and self.state.ready else 0
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether afl-fuzz has not made an input yet since it was started."""
+        return self.n <= self._n_at_start
+
+    def go_on(self) -> None:
+        """Start afl-fuzz, or let it go on."""
+        if self._process is None:
+            self._start()
+        elif self._process.is_paused:
+            self._clock = time.monotonic()
+            self._write_clock()
+            self._process.go_on()
+
+    def wait(self, seconds: float) -> None:
+        """Let it fuzz for so long at most, and see to what happened."""
+        process = self._process
+        assert process is not None
+        wait_for_any([process], seconds)
+        self._pass_time()
+        if self.state is None and self.folder.state_exists():
+            self.state = State(self.folder.state)
+        if not self.is_loading and not self._seeds_checked:
+            self._check_seeds(process.output)
+        if (ending := process.ending()) is not None:
+            self._process = None
+            self._clock = None
+            self._ended(ending)
+            self._start()
+
+    def pause(self) -> None:
+        """Stop the fuzzing, so that it can go on at once."""
+        if self._process and not self._process.is_paused:
+            self._process.pause()
+            self._pass_time()
+            self._clock = None
+
+    def end(self) -> None:
+        """End afl-fuzz in good order."""
+        process, self._process = self._process, None
+        if process:
+            self._pass_time()
+            self._clock = None
+            if self.state:
+                self.state.head.max_inputs = 0  # it may have stopped there
+            process.end()
+
+    def save(self) -> None:
+        """Write down what is not in the state."""
+        self._export_corpus()
+        self.folder.write(
+            {
+                **self._record,
+                "target": str(self.job.program),
+                "command": list(reproducing(self.job.command)),
+                "seconds": self.seconds,
+                "core_seconds": self.seconds,
+                "inputs": self.n,
+                "looked": self.looked,
+                "skipped": sorted(self._skipped),
+            }
+        )
+
+    def warnings(self) -> tuple[str, ...]:
+        """What would make a low risk mean nothing: said loudly, never passed over."""
+        found = []
+        if self.state and self.state.ready:
+            head = self.state.head
+            if head.inputs and head.initial <= 1 and (files := self._places.count_seeds()) > 1:
+                found.append(
+                    f"all {files:,} files that it started from show the same: does the target read "
+                    "its input?"
+                )
+            if head.inputs >= SUSPICIOUS and head.discoveries == 0:
+                found.append(
+                    f"{head.inputs:,} inputs, and none showed anything new: does the target read "
+                    "its input, and is the code under test instrumented?"
+                )
+        if self._finds.problem:
+            found.append(f"crashes cannot be examined: {self._finds.problem}")
+        return tuple(found)
+
+    @property
+    def unsettled(self) -> str:
+        """Why a low risk is not to be accepted yet; AFL++ may write once a minute what it knows."""
+        stats, _ = read_stats(self._places.output / INSTANCE / "fuzzer_stats")
+        seen = untried(stats)
+        return UNTRIED if seen is None or seen.are_many else ""
+
+    # ── the process ───────────────────────────────────────────────────────────────────────────
+
+    def _start(self) -> None:
+        self._check_state()
+        self._n_at_start = self.n
+        self._seeds_checked = False
+        going_on = self._places.can_go_on()
+        if going_on:
+            self._places.put_finds_aside()
+        else:
+            self._places.gather(self.job.corpus, self._skipped)
+        self._clock = time.monotonic()
+        self._write_clock()
+        self.save()
+        scratch = self.folder.scratch
+        afl = find_afl_fuzz(scratch)
+        seeds = None if going_on else self._places.seeds
+        self._process = AflProcess(
+            command(afl, self.job, seeds, self._places.output),
+            variables(afl, self.job, self.folder, self.seconds),
+            scratch,
+        )
+
+    def _ended(self, ending: Ending) -> None:
+        """afl-fuzz ended by itself: killed, at a problem of its own, or of the observer."""
+        output = clean(ending.output)
+        if ending.kind == "state":
+            words = _own_words(output)
+            damaged = words and not any(sign in words for sign in _NO_ROOM)
+            raise (DamagedState if damaged else BadInput)(words or output[-300:])
+        known = len(self._skipped)
+        self._check_seeds(output)
+        said = complaint(output)
+        if _NO_SEED in said and len(self._skipped) > known:
+            self._places.forget_queue()  # without these, it has another seed
+            return
+        if not self.is_loading:  # be it that the target has ended its own fork server
+            self._fruitless = 0
+            return
+        self._fruitless += 1
+        if ending.kind != "killed" or self._fruitless >= FRUITLESS:
+            words = said or " ".join(output.split())[-300:]
+            raise BadInput(
+                f"afl-fuzz cannot fuzz {printable(str(self.job.program))}: "
+                f"{words or 'it was killed'}. Its folder is {self._places.output}."
+            )
+
+    def _check_seeds(self, output: str) -> None:
+        """Seeds that end the target are bugs, and no seeds for the next start."""
+        self._seeds_checked = True
+        for name, kind in bad_seeds(output).items():
+            path = self._places.queue / name
+            try:
+                digest = hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
+            except OSError:
+                continue
+            if digest not in self._skipped:
+                self._skipped.add(digest)
+                self._finds.examine_seed(path, kind, self.n, self.seconds)
+
+    # ── time and counts ───────────────────────────────────────────────────────────────────────
+
+    def _pass_time(self) -> None:
+        if self._clock is not None:
+            now = time.monotonic()
+            self.seconds += now - self._clock
+            self._clock = now
+
+    def _write_clock(self) -> None:
+        """Tell the observer from where its clock goes on."""
+        values = struct.pack("QQ", int(self.seconds * 1000), int(time.monotonic() * 1000))
+        path = self.folder.state / "clock"
+        with path.open("r+b" if path.exists() else "w+b") as file:
+            file.write(values)
+
+    def _check_state(self) -> None:
+        """The counts, as they were left; DamagedState where some of them are missing."""
+        known = int(self._record.get("inputs", 0))
+        if self.folder.state_exists():
+            self.state = State(self.folder.state)
+            self.state.check(known)
+            self.state.head.max_inputs = self.job.inputs or 0
+        elif known:
+            raise DamagedState(f"{self.folder.state / 'head'}: is empty or missing.")
+
+    def _export_corpus(self) -> None:
+        """New seeds as plain files that any fuzzer can use."""
+        if self.state is None or not self.state.ready:
+            return
+        try:
+            for data in self.state.seed_bytes(self._exported):
+                path = self.folder.corpus / hashlib.sha1(data).hexdigest()  # noqa: S324
+                if not path.exists() or path.stat().st_size != len(data):
+                    path.write_bytes(data)
+                self._exported += 1
+        except OSError as error:
+            raise BadInput(
+                f"{self.folder.corpus}: the corpus cannot be written ({error.strerror}). The "
+                f"counts are in {self.folder.state}; run the same command again to go on."
+            ) from error
+
+
+def _own_words(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.startswith("fuzzwise: ")]
+    return lines[-1].removeprefix("fuzzwise: ") if lines else ""

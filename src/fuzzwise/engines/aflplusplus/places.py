@@ -1,0 +1,112 @@
+"""Where AFL++ keeps things in the folder of a campaign, and the seeds that it starts from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.files import content_hash
+
+INSTANCE = "default"
+"""The name that afl-fuzz gives to a single instance."""
+
+NOTHING = b"\n"
+"""The seed where there is no other: afl-fuzz wants one byte at least."""
+
+FINDS = {"crashes": "crash", "hangs": "timeout"}
+"""Folders of afl-fuzz with inputs to examine, and what those are."""
+
+
+class AflPlaces:
+    """OUT/afl is the output folder of afl-fuzz, OUT/seeds what it was given to start from.
+
+    OUT/to-examine has crashing inputs, and copies of seeds that crash, until they are examined.
+    """
+
+    def __init__(self, folder: CampaignFolder) -> None:
+        self._folder = folder
+        self.output = folder.out / "afl"
+        self.queue = self.output / INSTANCE / "queue"
+        self._resumed = self.output / INSTANCE / "_resume"
+        self.seeds = folder.out / "seeds"
+        self.to_examine = folder.out / "to-examine"
+
+    def can_go_on(self) -> bool:
+        """Whether afl-fuzz has a queue there."""
+        return any(_has_entry(place) for place in (self.queue, self._resumed))
+
+    def gather(self, corpus: Iterable[Path], skipped: Collection[str]) -> None:
+        """Put the seeds in their folder: the user's, and what earlier counts have left.
+
+        ``skipped`` are the names (hashes) of those that end the target.
+        """
+        shutil.rmtree(self.seeds, ignore_errors=True)
+        self.put_finds_aside()
+        shutil.rmtree(self.output, ignore_errors=True)
+        self.seeds.mkdir(parents=True)
+        for path in _files([*corpus, self._folder.corpus]):
+            name = content_hash(path, "sha1")
+            if path.stat().st_size and name not in skipped and not (self.seeds / name).exists():
+                _copy(path, self.seeds / name)
+        if not any(self.seeds.iterdir()):
+            (self.seeds / "nothing").write_bytes(NOTHING)
+
+    def count_seeds(self) -> int:
+        """How many files afl-fuzz was given to start from."""
+        return sum(1 for _ in self.seeds.iterdir()) if self.seeds.is_dir() else 0
+
+    def forget_queue(self) -> None:
+        """Have the next start begin with the seeds, and not with the queue."""
+        shutil.rmtree(self.queue, ignore_errors=True)
+        shutil.rmtree(self._resumed, ignore_errors=True)
+
+    def begin_again(self) -> None:
+        """Put the counts aside, with the output folder that belongs to them."""
+        self._folder.begin_again()
+        if self.output.exists():
+            aside = max(self._folder.out.glob("old-*"), key=lambda path: path.stat().st_mtime_ns)
+            shutil.move(self.output, aside / self.output.name)
+
+    def finds(self) -> Iterator[tuple[Path, str]]:
+        """Crashing and hanging inputs that nobody has examined yet, with what AFL++ calls them."""
+        for home in (self.output / INSTANCE, self.to_examine):
+            for name, kind in FINDS.items():
+                for place in sorted(home.glob(f"{name}*")):
+                    yield from ((path, kind) for path in sorted(place.glob("id:*")))
+
+    def put_finds_aside(self) -> None:
+        """Keep what nobody has examined yet.
+
+        afl-fuzz that goes on renames folders that are not empty, to the second, and gives up where
+        that was done in this second already.
+        """
+        for path, kind in list(self.finds()):
+            home = self.to_examine / ("hangs" if kind == "timeout" else "crashes")
+            if home not in path.parents:
+                home.mkdir(parents=True, exist_ok=True)
+                path.replace(home / f"id:kept,{content_hash(path, 'sha1')}")
+
+
+def _has_entry(place: Path) -> bool:
+    try:
+        with os.scandir(place) as entries:
+            return any(entry.is_file() for entry in entries)
+    except OSError:
+        return False
+
+
+def _files(places: Iterable[Path]) -> Iterator[Path]:
+    for place in places:
+        yield from (
+            [place]
+            if place.is_file()
+            else (path for path in sorted(place.rglob("*")) if path.is_file())
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Not a link: afl-fuzz makes links of its own, and trims what they lead to."""
+    shutil.copyfile(source, target)

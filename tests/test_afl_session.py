@@ -1,0 +1,229 @@
+"""A target of AFL++ that is fuzzed a turn at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of
+from fuzzwise.campaign.places import bug_found
+from fuzzwise.campaign.plan import AFL, TargetPlan
+from fuzzwise.engines.aflplusplus.session import AflSession
+from fuzzwise.engines.blackbox import Limits
+from fuzzwise.engines.leftovers import end_all
+from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.errors import BadInput
+from fuzzwise.triage.workers import Workers
+
+
+@pytest.fixture(scope="module")
+def markup() -> Path:
+    return build(EXAMPLES / "markup.c", HARNESS)
+
+
+@pytest.fixture(scope="module")
+def parser() -> Path:
+    return build(TARGETS / "afl_parser.c")
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[Workers]:
+    with Workers(1) as some:
+        yield some
+    end_all(tmp_path)
+
+
+def session_of(
+    folder: Path, workers: Workers, *command: object, **more: object
+) -> tuple[AflSession, TargetPlan]:
+    plan = TargetPlan("t", AFL, tuple(map(str, command)), **more)  # type: ignore[arg-type]
+    return AflSession(plan, folder, 1, workers), plan
+
+
+def seeds(folder: Path, *contents: bytes) -> Path:
+    folder.mkdir()
+    for number, content in enumerate(contents):
+        (folder / str(number)).write_bytes(content)
+    return folder
+
+
+def afl_fuzz(folder: Path) -> int:
+    (pid,) = [
+        pid
+        for pid in fuzzers_of(folder)
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "afl-fuzz"
+    ]
+    return pid
+
+
+def test_between_turns_it_waits_and_then_goes_on_where_it_was(tmp_path, markup, workers):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    first = session.turn(1.0, 1)
+    pid = afl_fuzz(tmp_path)
+    state = State(tmp_path / "t/state")
+    before = int(state.head.executed)
+    time.sleep(0.5)
+    assert int(state.head.executed) == before
+    assert Path(f"/proc/{pid}/stat").read_text().split()[2] == "T"
+    start = time.monotonic()
+    second = session.turn(1.0, 1)
+    assert time.monotonic() - start < 3  # 1 s and the overhead of a busy machine
+    assert afl_fuzz(tmp_path) == pid
+    assert second.generation == first.generation
+    assert second.observation.n > first.observation.n > 0
+    assert second.seconds - first.seconds == pytest.approx(1.0, abs=0.3)
+    # The half second in between is not in the times of discoveries, or of the log.
+    latest = int(state.discoveries()["milliseconds"][-1]) / 1000
+    assert latest <= second.seconds
+    assert second.corpus == int(state.head.seeds) > 1
+    assert len(list((tmp_path / "t/corpus").iterdir())) == second.corpus
+    session.close()
+    assert not fuzzers_of(tmp_path)
+
+    again, _ = session_of(tmp_path / "t", workers, markup)
+    known = again.totals()
+    assert known is not None
+    assert known.observation.n == second.observation.n
+    assert known.seconds == pytest.approx(second.seconds)
+    third = again.turn(0.5, 1)
+    assert third.generation == first.generation
+    assert third.observation.n > second.observation.n
+    again.close()
+
+
+def test_two_bugs_and_a_hang_are_three_bugs(tmp_path, parser, workers):
+    corpus = seeds(tmp_path / "corpus", b"aB", b"aP", b"a!")
+    session, plan = session_of(
+        tmp_path / "t", workers, parser, "@@", corpus=(corpus,), limits=Limits(seconds=0.2)
+    )
+    deadline = time.monotonic() + 60
+    totals = session.turn(1.0, 1)
+    while len(totals.bugs) < 3 and time.monotonic() < deadline:
+        totals = session.turn(1.0, 1)
+    session.close()
+    bugs = {bug.frames[0] if bug.frames else bug.kind: bug for bug in totals.bugs}
+    assert set(bugs) == {"first_bug", "second_bug", "timeout"}
+    assert bugs["timeout"].severity == "resource"
+    for name in ("first_bug", "second_bug"):
+        path = tmp_path / "t/crashes" / bugs[name].inputs[0]
+        letter = path.read_bytes()[1:2]
+        assert b"a" <= letter < b"m" if name == "first_bug" else b"m" <= letter <= b"z"
+    # An examined file is gone from AFL++'s folder: nobody examines it again.
+    assert not list((tmp_path / "t/afl/default/crashes").glob("id:*"))
+    told = bug_found(tmp_path, plan, bugs["first_bug"])
+    assert told.command.startswith(str(parser))
+    assert bugs["first_bug"].inputs[0] in told.command
+
+
+def test_crashes_of_a_harness_are_shown_again_by_the_command(tmp_path, workers):
+    harness = build(TARGETS / "afl_hostile.c", HARNESS)
+    _, plan = session_of(tmp_path / "t", workers, harness)
+    session, _ = session_of(tmp_path / "t", workers, harness, corpus=(tmp_path / "corpus",))
+    seeds(tmp_path / "corpus", b"ka", b"k")
+    totals = session.turn(1.5, 1)
+    deadline = time.monotonic() + 60
+    while not totals.bugs and time.monotonic() < deadline:
+        totals = session.turn(1.0, 1)
+    session.close()
+    bug = totals.bugs[0]
+    assert "\x1b" not in (tmp_path / "t/crashes" / bug.id / "report.txt").read_text()
+    assert not any("\x1b" in frame for frame in bug.frames)
+    told = bug_found(tmp_path, plan, bug)
+    assert told.command.split()[0] == str(harness)
+    assert " < " not in told.command
+    # What it left in sessions of its own is gone with it.
+    assert not fuzzers_of(tmp_path)
+
+
+@pytest.mark.parametrize("contents", [(b"ab", b"hello"), (b"ab",), ()])
+def test_a_seed_that_crashes_is_a_bug_and_fuzzing_goes_on(tmp_path, parser, workers, contents):
+    corpus = seeds(tmp_path / "corpus", *contents)
+    session, _ = session_of(tmp_path / "t", workers, parser, corpus=(corpus,))
+    totals = session.turn(1.0, 1)
+    deadline = time.monotonic() + 60
+    while contents and not totals.bugs and time.monotonic() < deadline:
+        totals = session.turn(0.5, 1)
+    session.close()
+    assert totals.observation.n > 0
+    if contents:
+        assert "first_bug" in [bug.frames[0] for bug in totals.bugs]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_killed_afl_fuzz_or_target_is_started_again(tmp_path, markup, workers, whole):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    first = session.turn(0.7, 1)
+    killed = [afl_fuzz(tmp_path)] if whole else set(fuzzers_of(tmp_path)) - {afl_fuzz(tmp_path)}
+    assert killed
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    second = session.turn(0.7, 1)
+    assert second.generation == first.generation
+    assert second.observation.n > first.observation.n
+    assert len(second.observation.discoveries) >= len(first.observation.discoveries)
+    assert len(fuzzers_of(tmp_path)) >= 1
+    session.close()
+
+
+def test_an_interrupt_ends_a_turn_at_once(tmp_path, markup, workers):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    session.turn(0.3, 1)
+    timer = threading.Timer(0.3, session.interrupt)
+    timer.start()
+    start = time.monotonic()
+    session.turn(60.0, 1)
+    assert time.monotonic() - start < 10
+    timer.join()
+    session.close()
+
+
+def test_a_new_build_begins_again_from_the_corpus_so_far(tmp_path, markup, workers):
+    program = tmp_path / "program"
+    shutil.copy(markup, program)
+    session, _ = session_of(tmp_path / "t", workers, program)
+    first = session.turn(0.7, 1)
+    shutil.copy(build(EXAMPLES / "lz.c", HARNESS), tmp_path / "new")
+    (tmp_path / "new").replace(program)
+    second = session.turn(0.7, 1)
+    assert second.generation != first.generation
+    assert "built anew" in second.warnings[0]
+    assert (tmp_path / "t/old-1/state/head").exists()
+    assert (tmp_path / "t/old-1/afl/default/queue").is_dir()
+    assert len(list((tmp_path / "t/seeds").iterdir())) == first.corpus
+    session.close()
+
+
+@pytest.mark.parametrize("name", ["head", "features", "seeds"])
+def test_damaged_counts_begin_again(tmp_path, markup, workers, name):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    first = session.turn(0.5, 1)
+    session.close()
+    with (tmp_path / "t/state" / name).open("r+b") as file:
+        file.truncate(0 if name == "head" else 10)
+    again, _ = session_of(tmp_path / "t", workers, markup)
+    second = again.turn(0.5, 1)
+    again.close()
+    assert second.generation != first.generation
+    assert "damaged" in second.warnings[0]
+    assert second.observation.n > 0
+
+
+def test_what_afl_fuzz_says_is_passed_on_in_one_clean_line(tmp_path, markup, workers):
+    session, _ = session_of(tmp_path / "t", workers, markup, options=("-p", "nonsense"))
+    with pytest.raises(BadInput, match=r"afl-fuzz cannot fuzz .*markup: Unknown -p power") as told:
+        session.turn(0.5, 1)
+    assert "\x1b" not in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_more_cores_than_one_are_refused(tmp_path, markup, workers):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    with pytest.raises(BadInput, match="jobs = 1"):
+        session.turn(1.0, 2)

@@ -1,0 +1,86 @@
+"""Python targets beside others, in a campaign over many."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from fuzzwise.campaign.plan import PYTHON, TargetPlan
+from fuzzwise.campaign.sessions import ENGINES
+from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
+from fuzzwise.triage.workers import Workers
+from observed_target import EXAMPLES
+from python_targets import CALENDAR
+
+
+def session_of(harness: Path, folder: Path) -> LibFuzzerSession:
+    plan = TargetPlan("t", PYTHON, (str(harness),))
+    with Workers(1) as workers:
+        session = ENGINES[PYTHON](plan, folder, 1, workers)
+    assert isinstance(session, LibFuzzerSession)
+    return session
+
+
+def test_a_campaign_of_a_python_and_a_c_target(tmp_path):
+    (tmp_path / "mixed.toml").write_text(
+        f"""
+        [campaign]
+        budget = "7s"
+        cores = 1
+        epoch = "1s"
+        [[target]]
+        program = "{CALENDAR}"
+        [[target]]
+        sources = "{EXAMPLES / "bad.c"}"
+        """
+    )
+    words = [sys.executable, "-m", "fuzzwise", "run", str(tmp_path / "mixed.toml"), "--json"]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=90, check=False)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    targets = {target["name"]: target for target in found["targets"]}
+    assert set(targets) == {"calendar_rules", "bad"}
+    assert all(target["inputs"] > 1_000 for target in targets.values())
+    assert targets["calendar_rules"]["risk"]["value"] < 0.1
+    bugs = [bug for bug in found["bugs"] if bug["target"] == "calendar_rules"]
+    assert {bug["kind"] for bug in bugs} <= {"uncaught ValueError", "uncaught ZeroDivisionError"}
+    assert bugs
+    for bug in bugs:
+        again = subprocess.run(
+            shlex.split(bug["command"]), capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 77
+        assert bug["kind"].removeprefix("uncaught ") in again.stderr
+
+
+def test_turns_add_up_and_a_changed_module_begins_again(tmp_path):
+    library = tmp_path / "library.py"
+    library.write_text("def f(data):\n    return len(data) > 3 and data[0] == 7\n")
+    harness = tmp_path / "harness.py"
+    harness.write_text("import library\ndef TestOneInput(data):\n    library.f(data)\n")
+    session = session_of(harness, tmp_path / "t")
+    assert session.totals() is None
+    first = session.turn(0.3, 1)
+    second = session.turn(0.3, 1)
+    assert second.generation == first.generation
+    assert second.observation.n > first.observation.n > 0
+    assert second.seconds < 5
+    library.write_text("def f(data):\n    return len(data) > 4 and data[0] == 7\n")
+    third = session.turn(0.3, 1)
+    assert third.generation != second.generation
+    assert any("built anew" in warning for warning in third.warnings)
+    known = session_of(harness, tmp_path / "t").totals()
+    assert known is not None
+    assert known.observation.n == third.observation.n
+
+
+def test_an_interrupted_turn_does_not_wait_for_a_harness_that_hangs_while_it_is_loaded(tmp_path):
+    harness = tmp_path / "harness.py"
+    harness.write_text("import time\ntime.sleep(1000)\ndef TestOneInput(data): pass\n")
+    session = session_of(harness, tmp_path / "t")
+    session.interrupt()
+    totals = session.turn(1.0, 1)
+    assert totals.observation.n == 0
