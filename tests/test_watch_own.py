@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer_files import EXAMPLES, check
+from fuzzer_files import EXAMPLES, afl_instance, check, seed_name, stats_text
+from fuzzwise.watch.reading import Untried
 from fuzzwise.watch.recognise import open_sources, read
 from observed_target import build, fuzz
 from stored import begun, epoch, turn
@@ -68,3 +69,16 @@ def test_each_target_of_a_folder_of_run_is_a_campaign(tmp_path: Path) -> None:
     assert (one.name, one.observation.n) == ("a", 250)
     assert (other.name, other.observation.n) == ("b", 0)
     assert one.kind == "fuzzwise"
+    assert one.untried is None
+
+
+def test_what_waits_in_the_queue_of_afl_is_told_for_own_campaigns_too(tmp_path: Path) -> None:
+    stats = stats_text(corpus_favored=20, pending_favs=8)
+    with begun(tmp_path / "run", "a") as store:
+        epoch(store, 1.0, "a", turn(100))
+    afl_instance(tmp_path / "run" / "targets" / "a" / "afl" / "default", [seed_name(0)], stats)
+    assert read([tmp_path / "run"])[0].untried == Untried(8, 20)
+    afl_instance(tmp_path / "fuzz" / "afl" / "default", [seed_name(0)], stats)
+    (tmp_path / "fuzz" / "state").mkdir()
+    (tmp_path / "fuzz" / "campaign.json").write_text("{}")
+    assert read([tmp_path / "fuzz"])[0].untried == Untried(8, 20)

@@ -13,7 +13,8 @@ from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.text import printable
 from fuzzwise.watch import processes
-from fuzzwise.watch.reading import Process, Reading
+from fuzzwise.watch.afl_stats import read_stats, untried
+from fuzzwise.watch.reading import Process, Reading, Untried
 
 
 class FuzzFolder:
@@ -41,6 +42,7 @@ class FuzzFolder:
             corpus=corpus,
             crashes=sum(bug.count for bug in bugs),
             processes=_running(self.path),
+            untried=_untried(self.path),
         )
 
 
@@ -53,6 +55,7 @@ class CampaignTarget:
 
     def read(self) -> Reading:
         """The target as of its latest epoch."""
+        from fuzzwise.campaign.places import target_folder
         from fuzzwise.store.reading import read_observations, read_state
 
         state = next((t for t in read_state(self.path).targets if t.name == self._target), None)
@@ -70,6 +73,7 @@ class CampaignTarget:
             corpus=state.corpus,
             crashes=state.crashes,
             processes=_running(self.path),
+            untried=_untried(target_folder(self.path, self._target)),
             notes=(*notes, *state.warnings),
         )
 
@@ -131,6 +135,11 @@ def _with_observations(path: Path) -> Iterator[SnapshotCampaign]:
 
 def _running(folder: Path) -> tuple[Process, ...]:
     return tuple(Process(pid) for pid in processes.lock_holders(folder / "lock"))
+
+
+def _untried(folder: Path) -> Untried | None:
+    """What waits in the queue of a target that AFL++ fuzzes."""
+    return untried(read_stats(folder / "afl" / "default" / "fuzzer_stats")[0])
 
 
 def _seconds(value: object) -> float:
