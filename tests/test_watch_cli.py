@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from types import SimpleNamespace
 import pytest
 from rich.cells import cell_len
 
+from fuzzer_files import stats_text
 from fuzzwise.cli import main
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.watch import recognise
@@ -379,6 +381,25 @@ def wait_for(path: Path, seconds: float = 30) -> None:
         time.sleep(0.05)
 
 
+@contextmanager
+def saying(stats: Path, pid: int) -> Iterator[None]:
+    """AFL++'s statistics as 4.04c writes them after a minute only."""
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.wait(0.1):
+            if stats.exists():
+                stats.write_text(stats_text(fuzzer_pid=pid, corpus_favored=9, pending_favs=0))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
+
+
 def test_afl_is_followed_and_stopped_when_the_risk_is_reached(tmp_path):
     target = built(tmp_path, "afl-clang-fast")
     seeds = tmp_path / "seeds"
@@ -387,10 +408,11 @@ def test_afl_is_followed_and_stopped_when_the_risk_is_reached(tmp_path):
     words = ["afl-fuzz", "-i", seeds, "-o", tmp_path / "out", "--", target]
     with running(words, tmp_path / "afl.log", tmp_path) as fuzzer:
         wait_for(tmp_path / "out" / "default" / "queue" / "id:000001*")
-        result = watched(
-            tmp_path / "out", "--accept-risk", "0.2", "--then-stop", "--every", "200ms", "--json",
-            "--time", "90s",
-        )  # fmt: skip
+        with saying(tmp_path / "out" / "default" / "fuzzer_stats", fuzzer.pid):
+            result = watched(
+                tmp_path / "out", "--accept-risk", "0.2", "--then-stop", "--every", "200ms",
+                "--json", "--time", "90s",
+            )  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr
         last = json.loads(result.stdout.splitlines()[-1])
         assert last["stopped"]["reason"] == "accepted-risk"

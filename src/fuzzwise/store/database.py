@@ -109,9 +109,9 @@ def open_for_reading(path: Path) -> Connection:
     connection = _connect(path, "mode=ro", "BEGIN")
     try:
         _pragma(connection, "schema_version")
-    except sqlite3.OperationalError:
+    except sqlite3.Error as error:
         connection.close()
-        if os.access(path.parent, os.W_OK):
+        if not isinstance(error, sqlite3.OperationalError) or os.access(path.parent, os.W_OK):
             raise
         # On a read-only disk nobody writes, and there is no place for the files that WAL needs.
         connection = _connect(path, "immutable=1", "BEGIN")
@@ -152,6 +152,7 @@ def put_aside_if_damaged(path: Path) -> str:
 
 
 _ENDS = ("", "-wal", "-shm")
+_FIRST_BYTES = b"SQLite format 3\0"
 
 
 def _is_sound(path: Path) -> bool:
@@ -163,6 +164,8 @@ def _is_sound(path: Path) -> bool:
         return not has_log and not (path.parent / "targets").exists()
     if size % _SMALLEST_PAGE and not has_log:
         return False  # the check below takes what is missing for zeros
+    if not _begins_like_one(path):
+        return False  # SQLite would say so too, and may remove the log
     try:
         with sentences(path):
             connection = _connect(path, "mode=rw", "BEGIN")
@@ -172,6 +175,14 @@ def _is_sound(path: Path) -> bool:
                 connection.close()
     except Damaged:
         return False
+
+
+def _begins_like_one(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_FIRST_BYTES)) == _FIRST_BYTES
+    except OSError:
+        return True  # SQLite will say what is wrong
 
 
 def _connect(path: Path, mode: str, begin: str) -> Connection:
