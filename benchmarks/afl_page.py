@@ -96,7 +96,9 @@ def _findings(judgement: Judgement, other: str) -> list[str]:
         f"{sum(misses_of(waiting)):.0f} of {len(waiting)} points. With fewer waiting the bias is {mean(errors_of(tried)):+.2f}, and the interval "
         f"ends below the truth at {sum(misses_of(tried)):.0f} of {len(tried)}.",
         f"- So **`watch` does not say stop while more than {FEW:.0%} of the favored entries wait**, however low the estimate, "
-        "and neither do `fuzz` and `run` with AFL++. The table of stops below shows what that is worth.",
+        "and neither do `fuzz` and `run` with AFL++. The table of stops below shows what that is worth. (The rule was "
+        "found on these campaigns, after the number of inputs and the share of all entries had been tried; other "
+        "targets may differ.)",
         f"- Against **what the same campaign then found** in its next n inputs: mean bias "
         f"{future['bias']:+.2f}, the interval ends below it at {future['beyond']:.0%} of the points. As a forecast of "
         "the campaign's own discoveries it holds from the start.",

@@ -299,10 +299,10 @@ def test_targets_that_take_all_they_can_get(tmp_path: Path):
         "endless", program("blackbox_parser.c"), b"pqrstuvw" * 3, *limits,
         "[target.mutation]", "ratio = [0.02, 0.2]", 'kinds = ["bits"]',
     )  # fmt: skip
-    ran = campaign.run(15).check(2)  # some of them cannot be fuzzed
+    ran = campaign.run(20).check(2)  # some of them cannot be fuzzed
     campaign.wait_for_no_process()
     state = campaign.state()
-    check_on_time(state, 15)
+    check_on_time(state, 20)
     found = {(bug.target, bug.kind) for bug in state.bugs}
     assert ("leaks", "out-of-memory") in found
     assert {("hangs", "timeout"), ("sleeps", "timeout")} & found  # the same bug in both
