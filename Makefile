@@ -63,6 +63,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/blackbox_speed.py
 	$(BIN)/python benchmarks/store_speed.py
 	$(BIN)/python benchmarks/campaign_speed.py
+	$(BIN)/python benchmarks/watch_speed.py
+	$(BIN)/python benchmarks/afl_speed.py
+	$(BIN)/python benchmarks/python_speed.py
 
 # Real libraries, fetched from Debian and built; about half an hour each.
 real-study: $(READY)
