@@ -31,9 +31,9 @@ class Untried:
     def __str__(self) -> str:
         """What is so, and what follows."""
         return (
-            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors were not "
-            "mutated yet: the estimate does not know what they will show, and may be ten times too "
-            "low (docs/afl-study.md)"
+            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not been "
+            "mutated when it last said so (once a minute): the estimate does not know what they "
+            "show, and may be ten times too low (docs/afl-study.md)"
         )
 
 
