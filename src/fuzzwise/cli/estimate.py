@@ -15,12 +15,7 @@ from fuzzwise.snapshot import read
 
 @click.command()
 @click.argument("snapshots", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--accept-risk",
-    type=options.PROBABILITY,
-    metavar="R",
-    help="Say whether the campaign may stop at this risk, and how much is left to it.",
-)
+@options.accept_risk(options.MAY_STOP)
 @options.confidence
 @options.as_json
 def command(

@@ -28,12 +28,7 @@ from fuzzwise.units import parse_count, parse_duration
     type=click.Choice(sorted(SUPERVISORS)),
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
-@click.option(
-    "--accept-risk",
-    type=options.PROBABILITY,
-    metavar="R",
-    help="Stop when the discovery probability is below this.",
-)
+@options.accept_risk("Stop when the discovery probability is below this.")
 @options.confidence
 @click.option("--time", "seconds", metavar="TIME", help="Stop after so long: 90s, 15m, 4h.")
 @click.option("--inputs", metavar="N", help="Stop after so many inputs: 1000, 200k, 1e6.")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+MAY_STOP = "Say whether the campaign may stop at this risk, and how much is left to it."
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
@@ -34,3 +40,8 @@ seed = click.option(
     type=click.IntRange(0),
     help="Random seed; the same seed gives the same result.",
 )
+
+
+def accept_risk(meaning: str) -> Callable[[_Command], _Command]:
+    """The risk that the user accepts; ``meaning`` is what the command does with it."""
+    return click.option("--accept-risk", type=PROBABILITY, metavar="R", help=meaning)

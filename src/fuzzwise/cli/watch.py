@@ -24,12 +24,7 @@ READING_SHARE = 10
 
 @click.command()
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--accept-risk",
-    type=options.PROBABILITY,
-    metavar="R",
-    help="Say whether the campaign may stop at this risk, and how much is left to it.",
-)
+@options.accept_risk(options.MAY_STOP)
 @options.confidence
 @click.option("--follow", is_flag=True, help="Look again and again until it may stop.")
 @click.option(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.engines.progress import Limits
+from fuzzwise.errors import BadInput
 
 SCHEDULES = {"uniform": 0, "later": 1, "fresh": 2, "observe": 3}
 SPECIES = {"feature": 0, "edge": 1, "path": 2}
@@ -38,6 +39,12 @@ class Settings:
     options: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     python: str | None = None
+
+    def check_corpus(self) -> None:
+        """BadInput where a folder or file to start from is not there."""
+        for place in self.corpus:
+            if not place.exists():
+                raise BadInput(f"{place}: there is no such corpus folder.")
 
     @property
     def limits(self) -> Limits:

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from fuzzwise.campaign.state import CampaignState
 from fuzzwise.report import short
 from fuzzwise.report.campaign_frame import frame, overview
 from fuzzwise.report.campaign_news import news
+from fuzzwise.report.terminal import Screen
 
 DRAW_EVERY = 0.5
 LOOK_EVERY = 1.0
@@ -44,31 +43,21 @@ class View:
         self._known = {item.key for item in news(before)} if before else set()
         self._next = 0.0
         self._next_summary = 0.0
-        self._live: Live | None = None
-        self._size: tuple[int, int] | None = None
+        self._screen: Screen | None = None
 
     def __enter__(self) -> Self:
         """Take over the terminal, if there is one."""
         self._next = self._clock()
         self._next_summary = self._next + SUMMARY_EVERY
-        if not self._quiet and sys.stderr.isatty():
-            console = Console(stderr=True, highlight=False)
-            if not console.is_dumb_terminal:
-                self._live = Live(
-                    console=console,
-                    auto_refresh=False,
-                    transient=True,
-                    redirect_stdout=sys.stdout.isatty(),  # a pipe keeps what is meant for it
-                )
-                self._live.start()
+        self._screen = None if self._quiet else Screen.take_over()
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         """Give the terminal back, or end the log with a summary; not on top of an error."""
-        live, self._live = self._live, None
+        screen, self._screen = self._screen, None
         try:
-            if live:
-                live.stop()
+            if screen:
+                screen.give_back()
             elif not (self._quiet or error):
                 self._log(ended=True)
         except OSError:
@@ -80,23 +69,17 @@ class View:
             return
         began = time.thread_time()
         try:
-            if self._live:
-                self._draw(self._live)
+            if self._screen:
+                self._screen.draw(self._picture)
             else:
                 self._log()
         except OSError:
             self._quiet = True
         rest = COST * (time.thread_time() - began)
-        self._next = self._clock() + max(DRAW_EVERY if self._live else LOOK_EVERY, rest)
+        self._next = self._clock() + max(DRAW_EVERY if self._screen else LOOK_EVERY, rest)
 
-    def _draw(self, live: Live) -> None:
-        size = live.console.size
-        if self._size not in (None, size):
-            # The lines of the last picture may now be more lines, or elsewhere: begin with nothing.
-            live.console.clear()
-        self._size = size
-        lines = frame(self._read(), size.width, size.height - 1)
-        live.update(Text("\n", no_wrap=True, end="").join(lines), refresh=True)
+    def _picture(self, width: int, height: int) -> Text:
+        return Text("\n", no_wrap=True, end="").join(frame(self._read(), width, height))
 
     def _log(self, *, ended: bool = False) -> None:
         state = self._read()

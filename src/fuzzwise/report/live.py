@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from fuzzwise.assessment import Assessment, assess
 from fuzzwise.engines.progress import Limits, Progress
 from fuzzwise.report import words
+from fuzzwise.report.terminal import Screen
 from fuzzwise.snapshot import Campaign
 
 if TYPE_CHECKING:
-    from rich.live import Live
     from rich.table import Table
 
 LINE_EVERY = 10.0
@@ -27,43 +26,33 @@ class View:
         self._name = name
         self._limits = limits
         self._quiet = quiet
-        self._live: Live | None = None
+        self._screen: Screen | None = None
         self._next = 0.0
         self._trend: list[tuple[float, float]] = []
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> Self:
         """Take over the terminal, if there is one."""
-        if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.live import Live
-
-            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
-            self._live.start()
+        self._screen = None if self._quiet else Screen.take_over()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the terminal back."""
-        if self._live:
-            self._live.stop()
+        if self._screen:
+            self._screen.give_back()
 
     def __call__(self, progress: Progress) -> None:
         """Show the campaign at this moment, if it is time to."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
-        self._next = now + (DRAW_EVERY if self._live else LINE_EVERY)
+        self._next = now + (DRAW_EVERY if self._screen else LINE_EVERY)
         assessment = assess(
             Campaign("", (progress.observation,)),
             self._limits.accepted_risk,
             self._limits.confidence,
         )
-        if self._live:
-            self._live.update(self._table(progress, assessment), refresh=True)
+        if self._screen:
+            self._screen.draw(lambda *_: self._table(progress, assessment))
         else:
             print(line(progress, assessment), file=sys.stderr, flush=True)  # noqa: T201
 

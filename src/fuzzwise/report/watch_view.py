@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from math import isinf
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from fuzzwise.report import grid, short, watch_words, words
 from fuzzwise.report.grid import Column
+from fuzzwise.report.terminal import Screen
 from fuzzwise.watch.follow import Look, Standing
 
 LINE_EVERY = 10.0
@@ -34,31 +34,21 @@ class View:
     def __init__(self, limit: float | None = None, *, quiet: bool = False) -> None:
         self._limit = limit
         self._quiet = quiet
-        self._live: Live | None = None
-        self._size: tuple[int, int] | None = None
+        self._screen: Screen | None = None
         self._told: dict[int, tuple[float, str]] = {}
         self._warned: set[tuple[int, str]] = set()
 
     def __enter__(self) -> Self:
         """Take over the terminal, if there is one."""
-        if not self._quiet and sys.stderr.isatty():
-            console = Console(stderr=True, highlight=False)
-            if not console.is_dumb_terminal:
-                self._live = Live(
-                    console=console,
-                    auto_refresh=False,
-                    transient=True,
-                    redirect_stdout=sys.stdout.isatty(),  # a pipe keeps what is meant for it
-                )
-                self._live.start()
+        self._screen = None if self._quiet else Screen.take_over()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Give the terminal back."""
-        live, self._live = self._live, None
-        if live:
+        screen, self._screen = self._screen, None
+        if screen:
             try:
-                live.stop()
+                screen.give_back()
             except OSError:
                 self._quiet = True
 
@@ -67,19 +57,12 @@ class View:
         if self._quiet:
             return
         try:
-            if self._live:
-                self._draw(self._live, look)
+            if self._screen:
+                self._screen.draw(lambda width, height: frame(look, width, height, self._limit))
             else:
                 self._log(look)
         except OSError:
             self._quiet = True
-
-    def _draw(self, live: Live, look: Look) -> None:
-        size = live.console.size
-        if self._size not in (None, size):
-            live.console.clear()
-        self._size = size
-        live.update(frame(look, size.width, size.height - 1, self._limit), refresh=True)
 
     def _log(self, look: Look) -> None:
         lines = []

@@ -79,25 +79,17 @@ class PlotData:
 
     def __init__(self, path: Path) -> None:
         self._tail = Tail(path)
-        self._begun = 1
         self._columns = _columns(_DEFAULT)
         self.rows = Rows()
 
     def read(self) -> Rows:
         """All rows so far; none where there is no such file yet."""
-        if not self._tail.path.exists():
-            return self.rows
-        for piece in self._tail.pieces():
-            self._begin_again_if_other()
-            for line in piece.decode(errors="replace").splitlines():
-                self._take(line)
-        self._begin_again_if_other()
+        if self._tail.path.exists():
+            self._tail.read_lines(self._take, self._forget)
         return self.rows
 
-    def _begin_again_if_other(self) -> None:
-        if self._tail.begun != self._begun:
-            self._begun = self._tail.begun
-            self._columns, self.rows = _columns(_DEFAULT), Rows()
+    def _forget(self) -> None:
+        self._columns, self.rows = _columns(_DEFAULT), Rows()
 
     def _take(self, line: str) -> None:
         if line.startswith("#"):

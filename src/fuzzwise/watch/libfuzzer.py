@@ -125,20 +125,17 @@ class _GrowingLog:
     def __init__(self, path: Path) -> None:
         self._tail = Tail(path)
         self._log = LogReader()
-        self._begun = 1
 
     @property
     def modified(self) -> float:
         return self._tail.modified
 
     def read(self) -> LogReader:
-        for piece in self._tail.pieces():
-            if self._tail.begun != self._begun:
-                self._log, self._begun = LogReader(), self._tail.begun
-            self._log.take(piece)
-        if self._tail.begun != self._begun:  # cut to nothing
-            self._log, self._begun = LogReader(), self._tail.begun
+        self._tail.read(lambda piece: self._log.take(piece), self._forget)
         return self._log
+
+    def _forget(self) -> None:
+        self._log = LogReader()
 
 
 def is_log(start: bytes, end: bytes) -> bool:

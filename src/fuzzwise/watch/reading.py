@@ -31,8 +31,8 @@ class Untried:
     def __str__(self) -> str:
         """What is so, and what follows."""
         return (
-            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not been "
-            "mutated when it last said so (once a minute): the estimate does not know what they "
+            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
+            "been mutated when it last said so (once a minute): the estimate does not know what they "
             "show, and may be ten times too low (docs/afl-study.md)"
         )
 

@@ -18,7 +18,6 @@ class Table:
     def __init__(self, path: Path, columns: tuple[str, ...] = ()) -> None:
         self.path = path
         self._tail = Tail(path)
-        self._begun = 1
         self._usual = columns
         self._columns = list(columns)
         self.rows: list[Row] = []
@@ -26,17 +25,11 @@ class Table:
 
     def read(self) -> list[Row]:
         """All rows so far."""
-        for piece in self._tail.pieces():
-            self._begin_again_if_other()
-            for line in piece.decode(errors="replace").splitlines():
-                self._take(line)
-        self._begin_again_if_other()
+        self._tail.read_lines(self._take, self._forget)
         return self.rows
 
-    def _begin_again_if_other(self) -> None:
-        if self._tail.begun != self._begun:
-            self._begun = self._tail.begun
-            self._columns, self.rows, self.damaged = list(self._usual), [], 0
+    def _forget(self) -> None:
+        self._columns, self.rows, self.damaged = list(self._usual), [], 0
 
     def _take(self, line: str) -> None:
         words = [word.strip() for word in line.strip().removesuffix(",").split(",")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -21,30 +21,43 @@ KNOWN_START = 256
 class Tail:
     """Reads whole lines only: one that is still being written is read when it is complete.
 
-    A file that was replaced, cut, or written anew is read from its start; ``begun`` counts how
-    often that happened, for the reader to forget what it had.
+    A file that was replaced, cut, or written anew is read from its start.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.begun = 0
         self.modified = 0.0
         self._where = 0
         self._start = b""
         self._identity: tuple[int, int] | None = None
 
-    def pieces(self) -> Iterator[bytes]:
-        """What is new, in pieces that end with a line. Look at ``begun`` at each of them."""
+    def read(self, take: Callable[[bytes], None], forget: Callable[[], None]) -> None:
+        """Give what is new to ``take``, in pieces that end with a line.
+
+        ``forget`` is called before, where what was taken so far is no longer in the file.
+        """
         try:
             with open_regular(self.path) as file:
                 info = os.fstat(file.fileno())
                 self.modified = info.st_mtime
-                self._begin_again_if_other(file, info)
-                yield from self._whole_lines(file)
+                if self._is_other(file, info):
+                    self._where = 0
+                    forget()
+                for piece in self._whole_lines(file):
+                    take(piece)
         except OSError as error:
             raise cannot_read(self.path, error) from error
 
-    def _begin_again_if_other(self, file: FileIO, info: os.stat_result) -> None:
+    def read_lines(self, take: Callable[[str], None], forget: Callable[[], None]) -> None:
+        """The same, a line at a time."""
+
+        def take_piece(piece: bytes) -> None:
+            for line in piece.decode(errors="replace").splitlines():
+                take(line)
+
+        self.read(take_piece, forget)
+
+    def _is_other(self, file: FileIO, info: os.stat_result) -> bool:
         identity = (info.st_dev, info.st_ino)
         start = file.read(KNOWN_START)
         same = (
@@ -52,10 +65,9 @@ class Tail:
             and info.st_size >= self._where
             and start.startswith(self._start)
         )
-        if not same:
-            self.begun += 1
-            self._where = 0
+        is_first = self._identity is None
         self._identity, self._start = identity, start
+        return not (same or is_first)
 
     def _whole_lines(self, file: FileIO) -> Iterator[bytes]:
         while True:

@@ -14,7 +14,7 @@ from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.blackbox.examinations import Examinations
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.files import content_hash
+from fuzzwise.engines.libfuzzer.seeds import name_of
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Limits, Verdict, absolute, from_report
 from fuzzwise.triage.workers import Task, Workers
@@ -71,7 +71,7 @@ class Finds:
 
     def take(self, path: Path, verdict: Verdict, kind: str, n: int, seconds: float) -> None:
         """An input was examined: move it to where it belongs."""
-        named = self._folder.crashes / f"{kind}-{content_hash(path, 'sha1')}"
+        named = self._folder.crashes / f"{kind}-{name_of(path)}"
         if verdict.ending == "none" or (verdict.ending == "timeout" and kind != "timeout"):
             shutil.move(path, named)
             self._folder.put_aside(named)
@@ -85,7 +85,7 @@ class Finds:
         """A seed that ended the target: a copy of it is examined like what AFL++ saves."""
         home = self._places.to_examine / ("hangs" if kind == "timeout" else "crashes")
         home.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, home / f"id:seed,{content_hash(path, 'sha1')}")
+        shutil.copyfile(path, home / f"id:seed,{name_of(path)}")
         self.look(n, seconds)
 
     def _task(self, path: Path, kind: str) -> Task:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import threading
 import time
@@ -13,7 +12,9 @@ from fuzzwise.engines.aflplusplus.launch import command, variables
 from fuzzwise.engines.aflplusplus.places import INSTANCE, AflPlaces
 from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState, fingerprint
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder, fingerprint
+from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal, sound_state
+from fuzzwise.engines.libfuzzer.seeds import name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.errors import BadInput
@@ -25,16 +26,12 @@ from fuzzwise.watch.afl_stats import read_stats, untried
 FRUITLESS = 3
 """afl-fuzz processes in a row that ended before they had made an input."""
 
-SUSPICIOUS = 10_000
-"""Inputs without any discovery after which something is wrong."""
-
 UNTRIED = (
     "the risk seems as low as accepted, but AFL++ has not said yet that it has mutated nearly all "
     "entries that it favors: fuzzing goes on (docs/afl-study.md)"
 )
 
 _NO_SEED = "at least one valid input seed"
-_NO_ROOM = ("no room", "No space left")
 
 
 class Fuzzing:
@@ -50,6 +47,7 @@ class Fuzzing:
         self._build = stamp(job.program)
         self.folder = CampaignFolder(job.out)
         self.folder.make()
+        self._corpus = CorpusFiles(self.folder)
         self._record = self.folder.agreed(fingerprint(job.program), job.kind)
         self._places = AflPlaces(self.folder)
         self._finds = Finds(job, self.folder, workers, stop)
@@ -63,7 +61,6 @@ class Fuzzing:
         self._seeds_checked = False
         self._skipped: set[str] = set(self._record.get("skipped", []))
         self._fruitless = 0
-        self._exported = 0
 
     @property
     def generation(self) -> str:
@@ -136,7 +133,7 @@ class Fuzzing:
 
     def save(self) -> None:
         """Write down what is not in the state."""
-        self._export_corpus()
+        self._corpus.write(self.state)
         self.folder.write(
             {
                 **self._record,
@@ -160,11 +157,7 @@ class Fuzzing:
                     f"all {files:,} files that it started from show the same: does the target read "
                     "its input?"
                 )
-            if head.inputs >= SUSPICIOUS and head.discoveries == 0:
-                found.append(
-                    f"{head.inputs:,} inputs, and none showed anything new: does the target read "
-                    "its input, and is the code under test instrumented?"
-                )
+            found += nothing_new(self.state)
         if self._finds.problem:
             found.append(f"crashes cannot be examined: {self._finds.problem}")
         return tuple(found)
@@ -203,9 +196,7 @@ class Fuzzing:
         """afl-fuzz ended by itself: killed, at a problem of its own, or of the observer."""
         output = clean(ending.output)
         if ending.kind == "state":
-            words = _own_words(output)
-            damaged = words and not any(sign in words for sign in _NO_ROOM)
-            raise (DamagedState if damaged else BadInput)(words or output[-300:])
+            raise refusal(output, output[-300:])
         known = len(self._skipped)
         self._check_seeds(output)
         said = complaint(output)
@@ -229,7 +220,7 @@ class Fuzzing:
         for name, kind in bad_seeds(output).items():
             path = self._places.queue / name
             try:
-                digest = hashlib.sha1(path.read_bytes()).hexdigest()  # noqa: S324
+                digest = name_of(path)
             except OSError:
                 continue
             if digest not in self._skipped:
@@ -253,31 +244,6 @@ class Fuzzing:
 
     def _check_state(self) -> None:
         """The counts, as they were left; DamagedState where some of them are missing."""
-        known = int(self._record.get("inputs", 0))
-        if self.folder.state_exists():
-            self.state = State(self.folder.state)
-            self.state.check(known)
+        if state := sound_state(self.folder, int(self._record.get("inputs", 0))):
+            self.state = state
             self.state.head.max_inputs = self.job.inputs or 0
-        elif known:
-            raise DamagedState(f"{self.folder.state / 'head'}: is empty or missing.")
-
-    def _export_corpus(self) -> None:
-        """New seeds as plain files that any fuzzer can use."""
-        if self.state is None or not self.state.ready:
-            return
-        try:
-            for data in self.state.seed_bytes(self._exported):
-                path = self.folder.corpus / hashlib.sha1(data).hexdigest()  # noqa: S324
-                if not path.exists() or path.stat().st_size != len(data):
-                    path.write_bytes(data)
-                self._exported += 1
-        except OSError as error:
-            raise BadInput(
-                f"{self.folder.corpus}: the corpus cannot be written ({error.strerror}). The "
-                f"counts are in {self.folder.state}; run the same command again to go on."
-            ) from error
-
-
-def _own_words(output: str) -> str:
-    lines = [line for line in output.splitlines() if line.startswith("fuzzwise: ")]
-    return lines[-1].removeprefix("fuzzwise: ") if lines else ""

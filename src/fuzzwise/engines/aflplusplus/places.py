@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.files import content_hash
+from fuzzwise.engines.libfuzzer.seeds import files_of, name_of
 
 INSTANCE = "default"
 """The name that afl-fuzz gives to a single instance."""
@@ -47,8 +47,8 @@ class AflPlaces:
         self.put_finds_aside()
         shutil.rmtree(self.output, ignore_errors=True)
         self.seeds.mkdir(parents=True)
-        for path in _files([*corpus, self._folder.corpus]):
-            name = content_hash(path, "sha1")
+        for path in files_of([*corpus, self._folder.corpus]):
+            name = name_of(path)
             if path.stat().st_size and name not in skipped and not (self.seeds / name).exists():
                 _copy(path, self.seeds / name)
         if not any(self.seeds.iterdir()):
@@ -65,10 +65,7 @@ class AflPlaces:
 
     def begin_again(self) -> None:
         """Put the counts aside, with the output folder that belongs to them."""
-        self._folder.begin_again()
-        if self.output.exists():
-            aside = max(self._folder.out.glob("old-*"), key=lambda path: path.stat().st_mtime_ns)
-            shutil.move(self.output, aside / self.output.name)
+        self._folder.begin_again(self.output)
 
     def finds(self) -> Iterator[tuple[Path, str]]:
         """Crashing and hanging inputs that nobody has examined yet, with what AFL++ calls them."""
@@ -87,7 +84,7 @@ class AflPlaces:
             home = self.to_examine / ("hangs" if kind == "timeout" else "crashes")
             if home not in path.parents:
                 home.mkdir(parents=True, exist_ok=True)
-                path.replace(home / f"id:kept,{content_hash(path, 'sha1')}")
+                path.replace(home / f"id:kept,{name_of(path)}")
 
 
 def _has_entry(place: Path) -> bool:
@@ -96,15 +93,6 @@ def _has_entry(place: Path) -> bool:
             return any(entry.is_file() for entry in entries)
     except OSError:
         return False
-
-
-def _files(places: Iterable[Path]) -> Iterator[Path]:
-    for place in places:
-        yield from (
-            [place]
-            if place.is_file()
-            else (path for path in sorted(place.rglob("*")) if path.is_file())
-        )
 
 
 def _copy(source: Path, target: Path) -> None:

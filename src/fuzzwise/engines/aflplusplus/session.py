@@ -14,6 +14,7 @@ from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.observed import why_counts_began_again
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
@@ -72,15 +73,9 @@ class AflSession:
             raise BadInput(f"{self._plan.name}: AFL++ fuzzes on one core; set jobs = 1.")
         try:
             return self._turn(seconds)
-        except AnotherBuild:
-            note = "the target was built anew: its counts began again, from the corpus so far"
-        except DamagedState as problem:
-            note = f"the counts were damaged and began again, from the corpus so far ({problem})"
-        self._notes = (*self._notes, note)
-        try:
-            AflPlaces(self._folder).begin_again()
-        except OSError as error:
-            raise BadInput(f"{self._folder.out}: cannot be changed ({error.strerror}).") from error
+        except (AnotherBuild, DamagedState) as problem:
+            self._notes = (*self._notes, why_counts_began_again(problem))
+        AflPlaces(self._folder).begin_again()
         return self._turn(seconds)
 
     def close(self) -> None:

@@ -103,9 +103,7 @@ class AflSupervisor:
 def job_of(settings: Settings) -> Job:
     """What the user of ``fuzzwise fuzz`` asked for, as a job for afl-fuzz."""
     check_target(settings.target)
-    for place in settings.corpus:
-        if not place.exists():
-            raise BadInput(f"{place}: there is no such corpus folder.")
+    settings.check_corpus()
     return Job(
         command=absolute((str(settings.target.absolute()), *settings.arguments)),
         out=settings.out,

@@ -125,15 +125,21 @@ class CampaignFolder:
             raise BadInput(f"{self._record}: cannot be written ({error.strerror}).") from error
         self._written = text
 
-    def begin_again(self) -> None:
-        """Put the counts aside; the corpus and the bugs stay, and are where the next ones begin."""
+    def begin_again(self, *others: Path) -> None:
+        """Put the counts aside, and ``others`` that belong to them.
+
+        The corpus and the bugs stay, and are where the next counts begin.
+        """
         number = 1
-        while (aside := self.out / f"old-{number}").exists():
-            number += 1
-        aside.mkdir()
-        for path in (self.state, self._record):
-            if path.exists():
-                shutil.move(path, aside / path.name)
+        try:
+            while (aside := self.out / f"old-{number}").exists():
+                number += 1
+            aside.mkdir()
+            for path in (*others, self.state, self._record):
+                if path.exists():
+                    shutil.move(path, aside / path.name)
+        except OSError as error:
+            raise BadInput(f"{self.out}: cannot be changed ({error.strerror}).") from error
         self._written = b""
 
 

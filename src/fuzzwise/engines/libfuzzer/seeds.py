@@ -33,8 +33,8 @@ class SeedFiles:
         ``everything`` is for schedules of libFuzzer's own, which choose among these files only.
         """
         given = self._names_given()
-        own = _files([self._folder.corpus])
-        theirs = _files(self._corpus)
+        own = files_of([self._folder.corpus])
+        theirs = files_of(self._corpus)
         known = [*own, *(path for path in theirs if name_of(path) in given)]
         fresh = [path for path in theirs if name_of(path) not in given]
         self._pending = [name_of(path) for path in fresh]
@@ -49,7 +49,7 @@ class SeedFiles:
 
     def names(self) -> set[str]:
         """The names of all files that a process may be given."""
-        return {name_of(path) for path in _files([self._folder.corpus, *self._corpus])}
+        return {name_of(path) for path in files_of([self._folder.corpus, *self._corpus])}
 
     def executed(self) -> None:
         """The process has made inputs of its own: it is through with the files it was given."""
@@ -80,7 +80,8 @@ def name_of(path: Path) -> str:
     return content_hash(path, "sha1")
 
 
-def _files(places: Iterable[Path]) -> list[Path]:
+def files_of(places: Iterable[Path]) -> list[Path]:
+    """The files that places are, or have below them, in order."""
     found: list[Path] = []
     for place in places:
         paths = [place] if place.is_file() else sorted(place.rglob("*"))

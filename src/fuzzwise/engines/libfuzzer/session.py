@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.launch import Launch
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.libfuzzer.observed import sound_state, why_counts_began_again
 from fuzzwise.engines.libfuzzer.supervisor import Supervisor
 from fuzzwise.engines.progress import NothingYet, Progress
 from fuzzwise.engines.settings import Settings
@@ -73,7 +72,7 @@ class LibFuzzerSession:
             if record is None:
                 return None
             observation, corpus = Observation(0, discoveries=NO_INTS), 0
-            state = self._sound_state(record)
+            state = sound_state(self._folder, int(record.get("inputs", 0)))
             if state and state.ready:
                 observation = state.observation(float(record.get("seconds", 0.0)))
                 corpus = int(state.head.seeds)
@@ -94,20 +93,14 @@ class LibFuzzerSession:
         """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
         try:
             return self._turn(seconds, jobs)
-        except AnotherBuild:
-            note = "the target was built anew: its counts began again, from the corpus so far"
-        except DamagedState as problem:
-            note = f"the counts were damaged and began again, from the corpus so far ({problem})"
-        self._notes = (*self._notes, note)
-        try:
-            self._folder.begin_again()
-        except OSError as error:
-            raise BadInput(f"{self._folder.out}: cannot be changed ({error.strerror}).") from error
+        except (AnotherBuild, DamagedState) as problem:
+            self._notes = (*self._notes, why_counts_began_again(problem))
+        self._folder.begin_again()
         return self._turn(seconds, jobs)
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
         if record := self._folder.record():
-            self._sound_state(record)
+            sound_state(self._folder, int(record.get("inputs", 0)))
         try:
             launch = self._launch(lambda: self._stop) if self._launch else None
         except NothingYet:
@@ -147,17 +140,6 @@ class LibFuzzerSession:
             crashes=sum(bug.count for bug in bugs),
             warnings=(*self._notes, *warnings),
         )
-
-    def _sound_state(self, record: dict[str, Any]) -> State | None:
-        """The counts, if there are any; DamagedState where some of them are missing."""
-        known = int(record.get("inputs", 0))
-        if self._folder.state_exists():
-            state = State(self._folder.state)
-            state.check(known)
-            return state
-        if known:
-            raise DamagedState(f"{self._folder.state / 'head'}: is empty or missing.")
-        return None
 
     def _settings(self, seconds: float, jobs: int) -> Settings:
         plan = self._plan

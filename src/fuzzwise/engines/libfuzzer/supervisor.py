@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder, DamagedState
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder
 from fuzzwise.engines.libfuzzer.launch import Launch, left_behind, of_program
+from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal
 from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
@@ -28,10 +29,6 @@ from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 STOP_WAIT = 1.0
 """Seconds that processes have to end after their present input, before they are killed."""
 
-NO_ROOM = ("no room", "No space left")
-SUSPICIOUS = 10_000
-"""Inputs without any discovery after which something is wrong."""
-
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
 
@@ -44,7 +41,7 @@ class Supervisor:
 
     def __init__(self, settings: Settings, launch: Launch | None = None) -> None:
         self.settings = settings
-        self._check_corpus()
+        settings.check_corpus()
         if launch is None:
             self._check_program()
         self.launch = launch or of_program(settings.target)
@@ -55,7 +52,7 @@ class Supervisor:
         self._seeds = SeedFiles(self.folder, settings.corpus)
         self._seconds = float(self._record.get("seconds", 0.0))
         self._core_seconds = float(self._record.get("core_seconds", self._seconds))
-        self._exported = 0
+        self._corpus = CorpusFiles(self.folder)
         self._interrupted = False
         self._processes: list[FuzzingProcess | None] = [None] * settings.jobs
         self._short_lives = 0
@@ -305,9 +302,7 @@ class Supervisor:
             if not any(self._processes):
                 self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
-            words = _own_words(ending.output)
-            damaged = words and not any(sign in words for sign in NO_ROOM)
-            raise (DamagedState if damaged else BadInput)(words or self._explain(ending))
+            raise refusal(ending.output, self._explain(ending))
         if self._short_lives >= HOPELESS:
             raise BadInput(
                 f"{self.settings.target} ends ({ending.kind}) on nearly every input: {HOPELESS} "
@@ -356,12 +351,7 @@ class Supervisor:
         found = []
         if self.settings.corpus and state.head.initial <= 1:
             found.append("no file of the corpus shows more than the empty input does")
-        if state.head.inputs >= SUSPICIOUS and state.head.discoveries == 0:
-            found.append(
-                f"{state.head.inputs:,} inputs, and none showed anything new: does the target read "
-                "its input, and is the code under test instrumented?"
-            )
-        return tuple(found)
+        return (*found, *nothing_new(state))
 
     def _decide(self, progress: Progress) -> Decision | None:
         o = progress.observation
@@ -392,7 +382,7 @@ class Supervisor:
         self._take_failures()
 
     def _save(self) -> None:
-        self._export_corpus()
+        self._corpus.write(self._state)
         self.folder.write(
             {
                 **self._record,
@@ -406,23 +396,6 @@ class Supervisor:
             }
         )
 
-    def _export_corpus(self) -> None:
-        """New seeds as plain files that any fuzzer can use."""
-        if self._state is None or not self._state.ready:
-            return
-        folder = self.folder.corpus
-        try:
-            for data in self._state.seed_bytes(self._exported):
-                path = folder / hashlib.sha1(data).hexdigest()  # noqa: S324
-                if not path.exists() or path.stat().st_size != len(data):
-                    path.write_bytes(data)
-                self._exported += 1
-        except OSError as error:
-            raise BadInput(
-                f"{folder}: the corpus cannot be written ({error.strerror}). The counts are in "
-                f"{self.folder.state}; run the same command again to go on."
-            ) from error
-
     def _check_program(self) -> None:
         target = self.settings.target
         if not target.is_file():
@@ -431,11 +404,6 @@ class Supervisor:
             )
         if not os.access(target, os.X_OK):
             raise BadInput(f"{target}: is not executable.")
-
-    def _check_corpus(self) -> None:
-        for folder in self.settings.corpus:
-            if not folder.exists():
-                raise BadInput(f"{folder}: there is no such corpus folder.")
 
 
 def _sanitizer_environment() -> dict[str, str]:
@@ -453,8 +421,3 @@ def _verdict(output: str, kind: str) -> Verdict:
         return seen
     assert seen.bug is not None
     return replace(seen, bug=replace(seen.bug, kind=kind, severity="resource"))
-
-
-def _own_words(output: str) -> str:
-    lines = [line for line in output.splitlines() if line.startswith("fuzzwise: ")]
-    return lines[-1].removeprefix("fuzzwise: ") if lines else ""
