@@ -32,8 +32,8 @@ class Untried:
         """What is so, and what follows."""
         return (
             f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
-            "been mutated when it last said so (once a minute): the estimate does not know what they "
-            "show, and may be ten times too low (docs/afl-study.md)"
+            "been mutated when it last said so (once a minute): the estimate does not know what "
+            "they show, and may be ten times too low (docs/afl-study.md)"
         )
 
 
