@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from blackbox_target import processes_with
 from fuzzer_files import build, check, run, start, watched
 from fuzzwise.watch.recognise import open_sources, read
 
@@ -21,8 +23,11 @@ def libfuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def afl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("afl"), "ini", "afl-clang-fast")
+def afl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    target = build(tmp_path_factory.mktemp("afl"), "ini", "afl-clang-fast")
+    yield target
+    for pid in processes_with(str(target)):  # a killed afl-fuzz leaves its target stopped
+        os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
