@@ -28,6 +28,7 @@ COMMANDS = {
     "estimate": "the residual risk of a campaign from its snapshot file",
     "simulate": "urn campaigns, with and without feedback, and their exact truth",
     "evaluate": "estimators against ground truth: ours, simulated or published",
+    "doctor": "what of all this works on this machine, and how to get the rest",
 }
 """Name and summary; the command itself is ``command`` in the module of that name."""
 

@@ -1,0 +1,100 @@
+"""What fuzzwise needs from the machine: whether it is there, and how to get it if not."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+
+LAB = ("altair", "jinja2", "numba", "polars", "pyarrow", "vl_convert")
+"""What the extra ``lab`` brings."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that is looked for: ``found`` says what there is, ``missing`` what to do."""
+
+    name: str
+    used_for: str
+    found: str = ""
+    missing: str = ""
+
+
+def look() -> Iterator[Part]:
+    """Look for every part."""
+    for name, used_for, find in _PARTS:
+        try:
+            yield Part(name, used_for, found=find())
+        except BadInput as problem:
+            yield Part(name, used_for, missing=str(problem))
+
+
+def _clang() -> str:
+    from fuzzwise.engines.libfuzzer.build import find_toolchain
+
+    toolchain = find_toolchain()
+    return f"{toolchain.version} ({toolchain.cc})"
+
+
+def _cc() -> str:
+    from fuzzwise.engines.blackbox.build import find_compiler
+
+    return str(find_compiler())
+
+
+def _afl() -> str:
+    from fuzzwise.engines.aflplusplus.program import COMPILERS, INSTALL, find_afl_fuzz
+
+    with tempfile.TemporaryDirectory(prefix="fuzzwise-") as scratch:
+        afl = find_afl_fuzz(Path(scratch))
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    if compiler is None:
+        raise BadInput(f"{afl.path} is there, but none of {', '.join(COMPILERS)}. {INSTALL}")
+    return f"{afl.name} ({afl.path}, {compiler})"
+
+
+def _atheris() -> str:
+    from fuzzwise.engines.python.interpreter import find_python
+
+    return f"in {find_python()}"
+
+
+def _gdb() -> str:
+    found = shutil.which("gdb")
+    if found is None:
+        raise BadInput("gdb was not found. Install it with: apt-get install gdb")
+    return found
+
+
+def _symbolizer() -> str:
+    from fuzzwise.triage.symbolizer import symbolizer
+
+    found = symbolizer()
+    if found is None:
+        raise BadInput("llvm-symbolizer was not found. Install it with: apt-get install llvm")
+    return str(found)
+
+
+def _lab() -> str:
+    missing = [name for name in LAB if find_spec(name) is None]
+    if missing:
+        raise BadInput(
+            f"Not installed: {', '.join(missing)}. Install them with: pip install 'fuzzwise[lab]'"
+        )
+    return "all installed"
+
+
+_PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("clang", "targets of libFuzzer and in Python", _clang),
+    ("C compiler", "black boxes, AFL++", _cc),
+    ("AFL++", "targets of AFL++", _afl),
+    ("Atheris", "targets in Python", _atheris),
+    ("gdb", "stacks of crashes without a sanitizer", _gdb),
+    ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
+    ("extra [lab]", "the report's page, charts, record, replay, simulate, evaluate", _lab),
+)
