@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,8 @@ def test_a_killed_afl_fuzz_or_target_is_started_again(tmp_path, markup, workers,
     killed = [afl_fuzz(tmp_path)] if whole else set(fuzzers_of(tmp_path)) - {afl_fuzz(tmp_path)}
     assert killed
     for pid in killed:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # the fork server takes its child along
+            os.kill(pid, signal.SIGKILL)
     second = session.turn(0.7, 1)
     assert second.generation == first.generation
     assert second.observation.n > first.observation.n

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,8 @@ def afl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     target = build(tmp_path_factory.mktemp("afl"), "ini", "afl-clang-fast")
     yield target
     for pid in processes_with(str(target)):  # a killed afl-fuzz leaves its target stopped
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture

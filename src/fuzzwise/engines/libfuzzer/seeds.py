@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.files import content_hash
+from fuzzwise.files import content_hash, write_whole
 
 MOST_KNOWN = 64
 """Known seeds given to a process that goes on with a campaign; all others are in the state."""
@@ -44,7 +44,9 @@ class SeedFiles:
         if not files:
             return []
         listing = self._folder.state / "seed-files"
-        listing.write_text(",".join(str(self._without_comma(path.resolve())) for path in files))
+        names = ",".join(str(self._without_comma(path.resolve())) for path in files)
+        # Another job, started just before, may be about to read it.
+        write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
         return [f"-seed_inputs=@{listing.resolve()}"]
 
     def names(self) -> set[str]:
