@@ -92,23 +92,23 @@ def _with_number(text: str, which: int, number: str) -> str:
     return " ".join(words)
 
 
-def _is_sentence(problem: BadInput) -> None:
+def assert_sentence(problem: BadInput) -> None:
     assert str(problem).endswith((".", "?"))
     assert len(str(problem)) < 1_000
 
 
-def _read(path: Path) -> None:
+def assert_read_or_refused(path: Path) -> None:
     """Read twice; either a sentence, or the same valid reading."""
     try:
         sources = open_sources([path])
     except BadInput as problem:
-        _is_sentence(problem)
+        assert_sentence(problem)
         return
     for source in sources:
         try:
             first = check(source.read())
         except BadInput as problem:
-            _is_sentence(problem)
+            assert_sentence(problem)
             continue
         assert check(source.read()).observation.n == first.observation.n
 
@@ -127,7 +127,7 @@ def test_damaged_files_are_read_or_refused(name: str, data: st.DataObject) -> No
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(data.draw(damaged(FILES[name])))
-        _read(path)
+        assert_read_or_refused(path)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -146,7 +146,7 @@ def test_a_file_that_changes_while_it_is_watched_is_read_or_refused(
                 try:
                     check(source.read())
                 except BadInput as problem:
-                    _is_sentence(problem)
+                    assert_sentence(problem)
 
 
 @settings(max_examples=80)
@@ -155,7 +155,7 @@ def test_random_bytes_are_read_or_refused(content: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        _read(path)
+        assert_read_or_refused(path)
 
 
 LINES_NAMES = "\n".join(NAMES)
@@ -180,7 +180,7 @@ def test_damaged_afl_folders_are_read_or_refused(
         command = b"command_line : afl-fuzz -i - -o out\n" if resumed else b""
         (queue.parent / "fuzzer_stats").write_bytes(stats + b"\n" + command)
         (queue.parent / "plot_data").write_bytes(plot)
-        _read(queue.parents[1])
+        assert_read_or_refused(queue.parents[1])
 
 
 @given(name=st.text(alphabet=st.sampled_from("id:,_0129srcoign tmexp+\x1b\n"), max_size=60))
