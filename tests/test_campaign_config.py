@@ -227,7 +227,7 @@ MISTAKES = {
     ),
     "risk": (f"{C}accepted_risk = 0\n{T}", "campaign.accepted_risk is 0", "between 0 and 1"),
     "risk true": (f"{C}accepted_risk = true\n{T}", "accepted_risk is True", "between 0 and 1"),
-    "risk huge": (f"{C}accepted_risk = 1{'0' * 400}\n{T}", "accepted_risk is 1000", "…; expected"),
+    "risk huge": (f"{C}accepted_risk = 1{'0' * 400}\n{T}", "accepted_risk is 1000", "…000"),
     "confidence": (f"{C}confidence = 95\n{T}", "campaign.confidence is 95", "between 0 and 1"),
     "epoch": (f"{C}epoch = '1ms'\n{T}", "campaign.epoch is '1ms'", 'from "100ms" to "1d"'),
     "long epoch": (f"{C}epoch = '5m'\nbudget = '2m'\n{T}", "epoch is 300 s", "of 120 s; lower it"),
@@ -254,6 +254,7 @@ MISTAKES = {
     # libFuzzer
     "no program": ("[[target]]\nname = 'x'", "target[1].program is missing", "or sources = [...]"),
     "missing program": (f"{F}program = 'none'", "program is 'none'", "no such file or folder"),
+    "deep program": (f"{F}program = '{'deep/' * 40}none'", "is 'deep/deep/", "/deep/none'; there"),
     "program folder": (f"{F}program = 'seeds'", "program is 'seeds'", "executable file"),
     "program text": (f"{F}program = 'text'", "program is 'text'", "chmod +x"),
     "not observed": (f"{F}program = 'plain'", "program is 'plain'", "fuzzwise build SOURCES"),

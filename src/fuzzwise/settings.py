@@ -212,12 +212,18 @@ def complain(path: Path, problems: Sequence[str]) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value of the file as a message shows it: on one line, and never long."""
+    """A value of the file as a message shows it: on one line, and never long.
+
+    What is left out is the middle: the end of a path is the name that its reader looks for.
+    """
     try:
         text = repr(value)
     except ValueError:  # a number of more digits than Python writes
         return "a huge number"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    if len(text) <= _LONGEST:
+        return text
+    half = (_LONGEST - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def files(pattern: str, folder: Path) -> list[Path]:
