@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import log10
+from statistics import mean, pstdev
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -32,10 +33,11 @@ SHARES = ((0.9, 1.01), (0.35, 0.9), (FEW, 0.35), (0.0, FEW))
 class Judgement:
     """All that the page shows.
 
-    ``readings`` and ``futures`` belong to ``points``, one each. ``queue``, ``at_first`` and ``future``:
-    estimates against the frozen queue, against the first tenth of the inputs made from it, and
-    against the next n inputs of the campaign. ``by_count``: the former with inputs
-    counted in different ways, up to ``last`` inputs.
+    ``readings`` and ``futures`` belong to ``points``, one each. ``queue``: estimates, as `watch` gives
+    them, against the frozen queue. The others are not raised for entries that wait: ``plain`` against
+    the frozen queue, ``at_first`` against the first tenth of the inputs made from it, ``future`` against
+    the next n inputs of the campaign, ``by_count`` against the frozen queue with inputs counted in
+    different ways, up to ``last`` inputs.
     """
 
     points: list[Point]
@@ -43,6 +45,7 @@ class Judgement:
     futures: list[Truth | None]
     queue: pl.DataFrame
     queue_summary: pl.DataFrame
+    plain: pl.DataFrame
     at_first: pl.DataFrame
     future: pl.DataFrame
     by_count: dict[str, pl.DataFrame]
@@ -61,7 +64,7 @@ def by_progress(judgement: Judgement) -> list[str]:
     lines = [
         "## Why: how much of the queue has had its turn",
         "",
-        "The recent rate at all data points of all libraries. *Queue*: against the share of inputs from the",
+        "The recent rate, not raised for what waits, at all data points of all libraries. *Queue*: against the share of inputs from the",
         "frozen queue that showed something new. *First tenth*: against that share among the first tenth of",
         "these inputs. *Own future*: against what the campaign, not frozen, found in its next n inputs,",
         "where it was run for so long.",
@@ -87,13 +90,23 @@ def by_progress(judgement: Judgement) -> list[str]:
         f"| favored entries that wait{columns}",
         "|---|" + "---|" * 8,
     ]
-    sources = []
-    for group in by_waiting(judgement):
-        if group.points:
-            lines.append(_row(group.label, group.points, judgement))
-            names = sorted({point.subject for point in group.points})
-            sources.append(f"{group.label}: {', '.join(names)}")
-    return [*lines, "", *(f"- {source}" for source in sources)]
+    groups = [group for group in by_waiting(judgement) if group.points]
+    lines += [_row(group.label, group.points, judgement) for group in groups]
+    lines += [
+        "",
+        "The same points with what `watch` says: the recent rate raised for what waits, against the frozen queue.",
+        "",
+        "| favored entries that wait | points | bias | spread | at worst | interval below | of |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for group in groups:
+        rows = rows_at(judgement.queue, group.points)
+        errors, names = errors_of(rows), sorted({point.subject for point in group.points})
+        lines.append(
+            f"| {group.label} | {len(rows)} | {mean(errors):+.2f} | {pstdev(errors):.2f} | "
+            f"{min(errors):+.2f} | {_mean(misses_of(rows), '.0%')} | {', '.join(names)} |"
+        )
+    return lines
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ class Group:
 def by_waiting(judgement: Judgement) -> list[Group]:
     """The points after the first entry's turn, from most that wait to fewest."""
     known = [
-        (point, reading.untried.waiting / reading.untried.preferred)
+        (point, reading.untried.share)
         for point, reading in zip(judgement.points, judgement.readings, strict=True)
         if point.inputs >= SECOND_ENTRY and reading.untried is not None
     ]
@@ -121,7 +134,7 @@ def by_waiting(judgement: Judgement) -> list[Group]:
 
 def _row(label: str, group: Sequence[Point], judgement: Judgement) -> str:
     queue, first, future = (
-        rows_at(table, group) for table in (judgement.queue, judgement.at_first, judgement.future)
+        rows_at(table, group) for table in (judgement.plain, judgement.at_first, judgement.future)
     )
     shares = [point.unmutated for point in group if point.unmutated is not None]
     errors = errors_of(queue)
@@ -173,8 +186,8 @@ def stop_table(judgement: Judgement) -> list[str]:
         "",
         "The verdict of `watch`, with 95 % confidence, shown each campaign's folder at its data points in order: how",
         "many campaigns it stops for an accepted risk, at how many of these stops the frozen queue was",
-        "above that risk, and at how many the campaign's next n inputs found more than that. In brackets: without",
-        "the rule that favored entries must have had their turn.",
+        "above that risk, and at how many the campaign's next n inputs found more than that. In brackets: with the",
+        "recent rate as it is, not raised for what waits.",
         "",
         "| accepted risk | stopped | frozen queue above | own future above |",
         "|---|---|---|---|",

@@ -56,33 +56,38 @@ def test_one_command_fuzzes_and_tells_the_risk(tmp_path, markup):
     assert "Going on with the campaign" in again.stderr
 
 
-def test_it_does_not_stop_before_afl_has_tried_what_it_favors(tmp_path, parser):
+def fuzz_while_afl_says(stats_text, parser, tmp_path, *options):
+    """Fuzz, with fuzzer_stats that say what 4.04c says after a minute only."""
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "seed").write_bytes(b"hello")
-    done = fuzz(parser, tmp_path / "out", tmp_path / "corpus", "--arguments", "@@",
-                "--accept-risk", "0.2", "--time", "3s", "--json")  # fmt: skip
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["stopped"]["reason"]) == (11, "time-budget")
-    assert told["risk"]["high"] < 0.2
+    stats = tmp_path / "out/afl/default/fuzzer_stats"
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", parser, tmp_path / "corpus", "--out",
+             tmp_path / "out", "--json", *options]  # fmt: skip
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while process.poll() is None:
+            if stats.exists():
+                stats.write_text(stats_text)
+            time.sleep(0.2)
+        out, _ = process.communicate()
+    return process.returncode, json.loads(out)
+
+
+def test_it_does_not_stop_before_afl_has_tried_some_of_what_it_favors(tmp_path, parser):
+    few_tried = "corpus_favored : 40\npending_favs : 3\ncorpus_count : 50\npending_total : 41\n"
+    code, told = fuzz_while_afl_says(few_tried, parser, tmp_path, "--arguments", "@@",
+                                     "--accept-risk", "0.9", "--time", "4s")  # fmt: skip
+    assert (code, told["stopped"]["reason"]) == (11, "time-budget")
+    assert told["risk"]["high"] < 0.9
     assert told["warnings"] == [UNTRIED]
     words = (tmp_path / "out/afl/default/fuzzer_setup").read_text()
     assert ".cur_input" in words or "@@" in words
 
 
 def test_it_stops_at_the_accepted_risk(tmp_path, parser):
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "seed").write_bytes(b"hello")
-    stats = tmp_path / "out/afl/default/fuzzer_stats"
-    words = [sys.executable, "-m", "fuzzwise", "fuzz", parser, tmp_path / "corpus", "--out",
-             tmp_path / "out", "--accept-risk", "0.2", "--time", "60s", "--json"]  # fmt: skip
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        while process.poll() is None:
-            if stats.exists():  # what 4.04c says after a minute only
-                stats.write_text("corpus_favored    : 40\npending_favs      : 2\n")
-            time.sleep(0.2)
-        out, _ = process.communicate()
-    told = json.loads(out)
-    assert (process.returncode, told["stopped"]["reason"]) == (0, "accepted-risk")
+    few_wait = "corpus_favored    : 40\npending_favs      : 2\n"
+    code, told = fuzz_while_afl_says(few_wait, parser, tmp_path,
+                                     "--accept-risk", "0.2", "--time", "60s")  # fmt: skip
+    assert (code, told["stopped"]["reason"]) == (0, "accepted-risk")
     assert told["risk"]["high"] < 0.2
 
 

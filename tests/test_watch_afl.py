@@ -49,10 +49,16 @@ def test_favored_entries_that_wait_are_those_of_the_instance_that_has_come_furth
 ) -> None:
     out = tmp_path / "out"
     for name, waiting in (("main", 90), ("second", 30)):
-        stats = stats_text(execs_done=1014, corpus_favored=100, pending_favs=waiting)
+        stats = stats_text(
+            execs_done=1014,
+            corpus_favored=100,
+            pending_favs=waiting,
+            corpus_count=300,
+            pending_total=200 + waiting,
+        )
         afl_instance(out / name, [seed_name(0), found_name(1, 107)], stats)
-    assert reading(out).untried == Untried(30, 100)
-    assert reading(out / "main").untried == Untried(90, 100)
+    assert reading(out).untried == Untried(30, 100, 70)
+    assert reading(out / "main").untried == Untried(90, 100, 10)
     old = stats_text(execs_done=1014, paths_favored=10, pending_favs=1)
     afl_instance(tmp_path / "old", [seed_name(0)], old)
     assert reading(tmp_path / "old").untried == Untried(1, 10)

@@ -129,15 +129,31 @@ def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
     assert any("spread" in note for note in grouped.notes)
 
 
-def test_there_is_no_stop_while_many_preferred_seeds_were_never_mutated():
-    waiting = reading(untried=Untried(6, 100))
-    decision = judge(waiting, 1e-3).assessment.decision
-    assert decision is not None
+def test_the_risk_is_raised_while_preferred_seeds_wait_and_a_stop_needs_that_to_be_low():
+    settled = reading(untried=Untried(0, 100, 400))
+    all_wait = reading(untried=Untried(100, 100, 40))
+    before, risk = (judge(r).assessment.risk for r in (settled, all_wait))
+    assert risk.value == pytest.approx(10 * before.value)
+    assert judge(settled, 1e-3).reached
+    decision = judge(all_wait, 1e-3).assessment.decision
     assert not decision.stop
-    assert "6 of the 100 queue entries" in decision.detail
-    assert [warning.kind for warning in warnings(waiting)] == ["untried"]
-    few = reading(untried=Untried(5, 100))
-    assert judge(few, 1e-3).reached
+    assert "could still be" in decision.detail
+    assert decision.estimate.high > 1e-3
+    assert judge(all_wait, 2e-2).reached
+    assert judge(all_wait).half.value > 5 * judge(settled).half.value
+
+
+def test_there_is_no_stop_before_enough_seeds_were_tried_while_many_wait():
+    for tried, said in ((9, "It has mutated 9 in all"), (None, "does not say how many")):
+        waiting = reading(untried=Untried(6, 100, tried))
+        decision = judge(waiting, 0.5).assessment.decision
+        assert not decision.stop
+        assert "6 of the 100 queue entries" in decision.detail
+        assert said in decision.detail
+        assert [warning.kind for warning in warnings(waiting)] == ["untried"]
+    assert judge(reading(untried=Untried(6, 100, 10)), 0.5).reached
+    few = reading(untried=Untried(5, 100, 9))
+    assert judge(few, 0.5).reached
     assert warnings(few) == ()
 
 

@@ -86,7 +86,8 @@ class Observation:
     singleton. ``discoveries``: numbers (1 … n, increasing) of the inputs that showed a species for
     the first time. ``resets``: for each a, the singletons counted since the last restart of the
     counts, which restart after every a added seeds. ``truth``: discovery probability measured at
-    n; ``measured``: (m, Δ(m)) at earlier points m.
+    n; ``measured``: (m, Δ(m)) at earlier points m. ``waiting``: share of the seeds that the fuzzer
+    prefers which it has not mutated yet; None where it chooses each seed anew, or does not say.
     """
 
     n: int
@@ -100,3 +101,4 @@ class Observation:
     resets: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     truth: Truth | None = None
     measured: tuple[tuple[int, float], ...] = ()
+    waiting: float | None = None

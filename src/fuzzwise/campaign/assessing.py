@@ -52,8 +52,10 @@ def find_out(
             decision, held_back = None, totals.unsettled
         elif decision.estimate is None:
             decision = None
-    rate = risk.risk * now.n / totals.seconds if risk is not None and totals.seconds > 0 else 0.0
-    return Finding(now, risk, trend(now, risk), left, to_decision, rate, decision, held_back)
+    # What seeds that wait may show is a risk, but nothing that the next turn will find.
+    found = _risk(replace(now, waiting=None), confidence)
+    rate = found.risk * now.n / totals.seconds if found is not None and totals.seconds > 0 else 0.0
+    return Finding(now, risk, trend(now, found), left, to_decision, rate, decision, held_back)
 
 
 def recent_bugs(totals: Totals) -> int:

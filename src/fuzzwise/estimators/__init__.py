@@ -6,5 +6,6 @@
 - From nothing but n: ``laplace``. From measured points: ``extrapolation``.
 - ``richness``: how many species there are, and how many will be seen.
 
-``registry`` has them all by name; ``intervals`` the exact intervals they use.
+``waiting``: what seeds add that wait for their first turn. ``registry`` has all estimators by name;
+``intervals`` the exact intervals they use.
 """

@@ -7,6 +7,7 @@ from math import log1p
 
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.base import need_discoveries, nothing_yet, rule_of_three
+from fuzzwise.estimators.waiting import raised
 from fuzzwise.model import Estimate, Observation
 
 
@@ -26,6 +27,9 @@ class RecentRate:
 
     With no discovery in the window, the m inputs since the last one showed nothing: 1/(m+2), and
     the Rule of Three 1 - α^(1/m) as upper end, from 0.
+
+    All that is of seeds that were mutated. Where preferred seeds still wait for their first turn
+    (``waiting``), the estimate and its upper end are raised for them: ``waiting.raised``.
     """
 
     window: float = 0.5
@@ -33,6 +37,9 @@ class RecentRate:
 
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:
         """Estimate from the discoveries in the last ``window`` share of all inputs."""
+        return raised(self._of_tried_seeds(observation, confidence), observation.waiting)
+
+    def _of_tried_seeds(self, observation: Observation, confidence: float) -> Estimate:
         times = need_discoveries(observation)
         n = observation.n
         if n == 0:

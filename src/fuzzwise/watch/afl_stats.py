@@ -52,7 +52,11 @@ def untried(stats: Mapping[str, str]) -> Untried | None:
     """The entries that an instance favors and has not mutated yet, as far as it says so."""
     waiting = number(stats.get("pending_favs", ""))
     favored = number(stats.get("corpus_favored", ""))
-    return Untried(waiting, favored) if waiting is not None and favored else None
+    if waiting is None or not favored:
+        return None
+    entries, pending = (number(stats.get(key, "")) for key in ("corpus_count", "pending_total"))
+    tried = None if entries is None or pending is None else max(0, entries - pending)
+    return Untried(waiting, favored, tried)
 
 
 @dataclass

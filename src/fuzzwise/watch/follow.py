@@ -71,7 +71,13 @@ def warnings(reading: Reading) -> tuple[Warn, ...]:
             ),
         )
     if reading.untried is not None and reading.untried.are_many:
-        return (Warn("untried", f"{reading.untried}."),)
+        return (
+            Warn(
+                "untried",
+                f"{reading.untried}: for what they may show, the estimate is higher than what was "
+                "found of late (docs/afl-study.md).",
+            ),
+        )
     return ()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzwise.model import Observation
@@ -11,29 +11,43 @@ from fuzzwise.model import Observation
 FEW = 0.05
 """Share of the preferred seeds that may be untried: new ones come all the time."""
 
+ENOUGH = 10
+"""Seeds that have to be tried before they tell anything of the others."""
+
 
 @dataclass(frozen=True)
 class Untried:
     """Seeds that a fuzzer prefers (AFL++: favored): those it has not mutated yet, and all of them.
 
-    Discoveries so far come from the others. As long as many wait, the estimate says little of what
-    they will show: docs/afl-study.md.
+    Discoveries so far come from the others, so that the estimate is raised for what those that wait
+    will show (``estimators.waiting``). ``tried``: all seeds that it has mutated, preferred or not;
+    None where it does not say.
     """
 
     waiting: int
     preferred: int
+    tried: int | None = None
+
+    @property
+    def share(self) -> float:
+        """The share of the preferred seeds that waits."""
+        return min(1.0, self.waiting / self.preferred)
 
     @property
     def are_many(self) -> bool:
-        """Whether a risk that seems low may not be accepted yet."""
-        return self.waiting > FEW * self.preferred
+        """Whether the estimate rests on what others showed, to a degree worth a warning."""
+        return self.share > FEW
+
+    @property
+    def are_unknown(self) -> bool:
+        """Whether too few were tried to tell anything of those that wait: no risk is accepted."""
+        return self.are_many and (self.tried is None or self.tried < ENOUGH)
 
     def __str__(self) -> str:
-        """What is so, and what follows."""
+        """What is so."""
         return (
             f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
-            "been mutated when it last said so (once a minute): the estimate does not know what "
-            "they show, and may be ten times too low (docs/afl-study.md)"
+            "been mutated when it last said so (once a minute)"
         )
 
 
@@ -71,3 +85,8 @@ class Reading:
     exact: bool = True
     untried: Untried | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def with_waiting(self) -> Observation:
+        """What was observed, with the share of preferred seeds that wait."""
+        return replace(self.observation, waiting=self.untried.share if self.untried else None)

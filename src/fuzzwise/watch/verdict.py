@@ -13,7 +13,7 @@ from fuzzwise.model import Estimate, Observation
 from fuzzwise.power_law import fit_growth
 from fuzzwise.snapshot import Campaign
 from fuzzwise.stopping import AcceptedRisk, Decision
-from fuzzwise.watch.reading import Reading
+from fuzzwise.watch.reading import ENOUGH, Reading
 
 GROUPED = (
     "The file says how many discoveries lie between two of its lines, not where: they are spread "
@@ -46,14 +46,14 @@ class Judged:
 
 def judge(reading: Reading, accepted_risk: float | None = None, confidence: float = 0.95) -> Judged:
     """Estimate all that the reading allows and, for an accepted risk, decide."""
-    observation = reading.observation
+    observation = reading.with_waiting
     assessment = assess(
         Campaign(reading.name, (observation,)), accepted_risk=accepted_risk, confidence=confidence
     )
     if accepted_risk is not None:
         rule = AcceptedRisk(accepted_risk, confidence)
         decision = verdict(observation, rule, exact=reading.exact)
-        assessment = replace(assessment, decision=_unless_untried(decision, reading))
+        assessment = replace(assessment, decision=_unless_unknown(decision, reading))
     notes = reading.notes if reading.exact else (*reading.notes, GROUPED)
     half = None
     if observation.discoveries is not None and observation.n >= 2:
@@ -101,28 +101,37 @@ def verdict(observation: Observation, rule: AcceptedRisk, *, exact: bool = True)
     return decision
 
 
-def _unless_untried(decision: Decision, reading: Reading) -> Decision:
-    """No stop while many of the fuzzer's preferred seeds were never mutated.
-
-    A fuzzer that stays with a seed for thousands of inputs finds little before it moves on. On nine
-    libraries under AFL++ the interval ended below the truth at 71 of 74 points with more than a
-    third of the favored entries waiting, and at none of 16 with less (docs/afl-study.md).
-    """
+def _unless_unknown(decision: Decision, reading: Reading) -> Decision:
+    """No stop before enough seeds were tried: a few tell nothing of the many that wait."""
     untried = reading.untried
-    if not decision.stop or untried is None or not untried.are_many:
+    if not decision.stop or untried is None or not untried.are_unknown:
         return decision
-    detail = f"The risk seems as low as accepted, but {untried}."
+    tried = "It does not say how many it has mutated"
+    if untried.tried is not None:
+        tried = f"It has mutated {untried.tried:,} in all"
+    detail = (
+        f"The risk seems as low as accepted, but {untried}. {tried}: with fewer than {ENOUGH}, "
+        "nothing is known of the others (docs/afl-study.md)."
+    )
     return replace(decision, stop=False, detail=detail)
 
 
 def until(observation: Observation, n: int) -> Observation:
-    """What an observer would have known after n inputs, as far as discoveries tell it."""
+    """What an observer would have known after n inputs, as far as discoveries tell it.
+
+    What waits is what waits now, since an earlier count of it is not kept.
+    """
     times = observation.discoveries
     if times is None:
         raise NotEstimable("needs the inputs that found something (field discoveries)")
     share = n / observation.n if observation.n else 0.0
     seconds = None if observation.seconds is None else observation.seconds * share
-    return Observation(n=n, seconds=seconds, discoveries=times[: times.searchsorted(n, "right")])
+    return Observation(
+        n=n,
+        seconds=seconds,
+        discoveries=times[: times.searchsorted(n, "right")],
+        waiting=observation.waiting,
+    )
 
 
 def growth_exponent(observation: Observation, confidence: float = 0.95) -> Estimate | None:

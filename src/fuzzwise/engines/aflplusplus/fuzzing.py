@@ -9,7 +9,7 @@ import time
 from fuzzwise.engines.aflplusplus.finds import Finds
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.launch import command, variables
-from fuzzwise.engines.aflplusplus.places import INSTANCE, AflPlaces
+from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder, fingerprint
@@ -19,16 +19,17 @@ from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
+from fuzzwise.model import Observation
 from fuzzwise.triage.text import clean, printable
 from fuzzwise.triage.workers import Workers
-from fuzzwise.watch.afl_stats import read_stats, untried
+from fuzzwise.watch.reading import ENOUGH
 
 FRUITLESS = 3
 """afl-fuzz processes in a row that ended before they had made an input."""
 
 UNTRIED = (
-    "the risk seems as low as accepted, but AFL++ has not said yet that it has mutated nearly all "
-    "entries that it favors: fuzzing goes on (docs/afl-study.md)"
+    "the risk seems as low as accepted, but AFL++ has not said yet that it has mutated "
+    f"{ENOUGH} entries, or nearly all that it favors: fuzzing goes on (docs/afl-study.md)"
 )
 
 _NO_SEED = "at least one valid input seed"
@@ -165,9 +166,13 @@ class Fuzzing:
     @property
     def unsettled(self) -> str:
         """Why a low risk is not to be accepted yet; AFL++ may write once a minute what it knows."""
-        stats, _ = read_stats(self._places.output / INSTANCE / "fuzzer_stats")
-        seen = untried(stats)
-        return UNTRIED if seen is None or seen.are_many else ""
+        seen = self._places.untried()
+        return UNTRIED if seen is None or seen.are_unknown else ""
+
+    def observation(self) -> Observation:
+        """All counts, with what waits in the queue."""
+        assert self.state is not None
+        return self._places.with_waiting(self.state.observation(self.seconds))
 
     # ── the process ───────────────────────────────────────────────────────────────────────────
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
 from fuzzwise.engines.libfuzzer.seeds import files_of, name_of
+from fuzzwise.model import Observation
+from fuzzwise.watch.afl_stats import read_stats, untried
+from fuzzwise.watch.reading import Untried
 
 INSTANCE = "default"
 """The name that afl-fuzz gives to a single instance."""
@@ -57,6 +61,16 @@ class AflPlaces:
     def count_seeds(self) -> int:
         """How many files afl-fuzz was given to start from."""
         return sum(1 for _ in self.seeds.iterdir()) if self.seeds.is_dir() else 0
+
+    def untried(self) -> Untried | None:
+        """Entries that wait for their first turn, as AFL++ last wrote it; None before it has."""
+        stats, _ = read_stats(self.output / INSTANCE / "fuzzer_stats")
+        return untried(stats)
+
+    def with_waiting(self, observation: Observation) -> Observation:
+        """The observation with the share of favored entries that wait: all, before AFL++ says."""
+        seen = self.untried()
+        return replace(observation, waiting=1.0 if seen is None else seen.share)
 
     def forget_queue(self) -> None:
         """Have the next start begin with the seeds, and not with the queue."""

@@ -154,7 +154,7 @@ class AflSession:
         ready = state is not None and state.ready
         return Totals(
             generation=generation,
-            observation=state.observation(seconds)
+            observation=AflPlaces(self._folder).with_waiting(state.observation(seconds))
             if state is not None and ready
             else Observation(0, discoveries=NO_INTS),
             seconds=seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
@@ -76,6 +77,9 @@ class AflSupervisor:
                 fuzzing.bugs.look(fuzzing.n, fuzzing.seconds, LAST_LOOK)
                 final = _progress(fuzzing, judge)
                 final.stopped, final.decision = progress.stopped, progress.decision
+                # As when it was decided: an afl-fuzz that ends counts anew what waits.
+                waited = progress.observation.waiting
+                final.observation = replace(final.observation, waiting=waited)
                 final.warnings = progress.warnings
                 return final
 
@@ -140,7 +144,7 @@ def _progress(fuzzing: Fuzzing, judge: Judge) -> Progress:
     state = fuzzing.state
     assert state is not None
     return Progress(
-        observation=state.observation(fuzzing.seconds),
+        observation=fuzzing.observation(),
         corpus=int(state.head.seeds),
         bugs=tuple(fuzzing.bugs.book.bugs.values()),
         lost=int(state.head.lost),

@@ -1,0 +1,123 @@
+"""What is added for seeds that wait: the formula, a simulated queue of known truth, who asks."""
+
+from __future__ import annotations
+
+from math import log10
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer_files import stats_text
+from fuzzwise.campaign.assessing import find_out
+from fuzzwise.campaign.session import Totals
+from fuzzwise.engines.aflplusplus.places import AflPlaces
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.estimators.recent_rate import RecentRate
+from fuzzwise.estimators.waiting import raised
+from fuzzwise.model import Estimate, Observation
+from observations import ints
+
+STEADY = Observation(n=1000, seconds=1.0, discoveries=ints([10, 600, 700, 800]))
+
+
+def with_waiting(o: Observation, waiting: float | None) -> Observation:
+    return Observation(n=o.n, seconds=o.seconds, discoveries=o.discoveries, waiting=waiting)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "times", "at_most"), [(0.25, 3.25, 13.25), (0.5, 5.5, 25.5), (1.0, 10.0, 50.0)]
+)
+def test_the_recent_rate_is_raised_by_the_share_that_waits(waiting, times, at_most):
+    plain = RecentRate()(STEADY)
+    e = RecentRate()(with_waiting(STEADY, waiting))
+    assert plain.value == 3 / 500
+    assert e.value == pytest.approx(times * plain.value)
+    assert e.high == pytest.approx(min(1.0, at_most * plain.high))
+    assert e.low == plain.low
+    assert f"{waiting:.0%} of the preferred seeds wait" in e.note
+
+
+def test_nothing_is_added_where_nothing_waits_or_nobody_knows():
+    plain = RecentRate()(STEADY)
+    assert RecentRate()(with_waiting(STEADY, 0.0)) == plain
+    assert RecentRate()(with_waiting(STEADY, None)) == plain
+
+
+def test_a_raised_risk_is_a_probability_and_keeps_what_was_noted():
+    e = raised(Estimate(0.3, 0.1, 0.5, 0.95, "some", 10, "odd"), 1.0)
+    assert (e.value, e.low, e.high) == (1.0, 0.1, 1.0)
+    assert e.note.startswith("odd; raised 10.0 times")
+    assert raised(Estimate(0.01, None, None, None, "some", 10), 1.0).high is None
+
+
+def test_without_a_discovery_the_rule_of_three_is_raised():
+    quiet = Observation(n=10_000, discoveries=ints([]))
+    e = RecentRate()(with_waiting(quiet, 1.0))
+    assert e.value == pytest.approx(10 / 10_002)
+    assert e.high == pytest.approx(50 * RecentRate()(quiet).high)
+    assert RecentRate()(Observation(n=0, discoveries=ints([]), waiting=1.0)).value == 1.0
+
+
+def queue(seed: int, entries: int, tried: int) -> tuple[Observation, float]:
+    """A fuzzer that stays with each entry for 4000 inputs, and the truth of its frozen queue.
+
+    Each entry shows species of its own, whose probabilities fall as a power law; what one shows
+    all in all differs much between entries. The frozen queue goes on to those that wait, or to
+    all where none does.
+    """
+    rng = np.random.default_rng(seed)
+    stay, times = 4000, []
+    mass = rng.gamma(0.5, 0.06, entries)
+    falling = np.arange(1, 200) ** -1.3
+    chances = np.outer(mass, falling / falling.sum())
+    left = mass.copy()
+    for i in range(tried):
+        first = rng.geometric(np.maximum(chances[i], 1e-12))
+        times += list(i * stay + np.unique(first[first <= stay]))
+        left[i] = chances[i][first > stay].sum()
+    truth = float(left[tried:].mean() if tried < entries else left.mean())
+    found = np.unique(times)
+    share = (entries - tried) / entries
+    return Observation(n=tried * stay, discoveries=ints(found), waiting=share), truth
+
+
+def test_the_truth_of_a_simulated_queue_is_below_the_upper_end_whether_entries_wait_or_not():
+    plain, higher = [], []
+    for seed in range(40):
+        o, truth = queue(seed, 200, 20)
+        e = RecentRate()(o)
+        plain.append(log10(RecentRate()(with_waiting(o, None)).value / truth))
+        higher.append(log10(e.value / truth))
+        assert e.high > truth
+    assert np.mean(plain) < -0.5
+    assert abs(np.mean(higher)) < 0.5
+    for seed in range(10):
+        o, truth = queue(seed, 60, 60)
+        assert o.waiting == 0
+        assert RecentRate()(o).high > truth
+
+
+def test_what_may_wait_raises_the_risk_of_a_target_but_not_what_its_turns_promise():
+    def finding(waiting: float | None):
+        totals = Totals("1", with_waiting(STEADY, waiting), 1.0, 5, (), 0)
+        return find_out(totals, 0.5, 0.95, 0)
+
+    plain, waits = finding(None), finding(1.0)
+    assert waits.risk.value == pytest.approx(10 * plain.risk.value)
+    assert waits.discovery_rate == plain.discovery_rate > 0
+    assert waits.trend == plain.trend
+    assert plain.decision.stop
+    assert not waits.decision.stop
+
+
+def test_all_wait_before_afl_has_said_anything(tmp_path: Path):
+    places = AflPlaces(CampaignFolder(tmp_path))
+    assert places.with_waiting(STEADY).waiting == 1.0
+    stats = tmp_path / "afl" / "default" / "fuzzer_stats"
+    stats.parent.mkdir(parents=True)
+    stats.write_text(
+        stats_text(corpus_favored=40, pending_favs=10, corpus_count=90, pending_total=70)
+    )
+    assert places.with_waiting(STEADY).waiting == 0.25
+    assert places.untried().tried == 20
