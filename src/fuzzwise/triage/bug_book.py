@@ -95,9 +95,11 @@ class BugBook:
         return bug
 
     def put(self, bug: Bug) -> None:
-        """Write the record of a bug."""
+        """Write the record of a bug; that it is hit once more is not worth a wait for the disk."""
+        is_new = bug.id not in self.bugs
         self.bugs[bug.id] = bug
-        write_whole(self._folder / bug.id / RECORD, json.dumps(asdict(bug), indent=1).encode())
+        record = json.dumps(asdict(bug), indent=1).encode()
+        write_whole(self._folder / bug.id / RECORD, record, to_disk=is_new)
 
 
 def _read(home: Path) -> Bug | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.state import State
@@ -16,7 +19,11 @@ _NO_ROOM = ("no room", "No space left")
 
 
 class CorpusFiles:
-    """The seeds of a state as plain files that any fuzzer can use; each is written once."""
+    """The seeds of a state as plain files that any fuzzer can use; each is written once.
+
+    One that is there already is only written again if it is not whole. To look costs as much as to
+    write, so whoever opens a state many times keeps this object.
+    """
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
@@ -29,15 +36,27 @@ class CorpusFiles:
         folder = self._folder.corpus
         try:
             for data in state.seed_bytes(self._written):
-                path = folder / hashlib.sha1(data).hexdigest()  # noqa: S324
-                if not path.exists() or path.stat().st_size != len(data):
-                    path.write_bytes(data)
+                _write_once(folder / hashlib.sha1(data).hexdigest(), data)  # noqa: S324
                 self._written += 1
         except OSError as error:
             raise BadInput(
                 f"{folder}: the corpus cannot be written ({error.strerror}). The counts are in "
                 f"{self._folder.state}; run the same command again to go on."
             ) from error
+
+
+def _write_once(path: Path, data: bytes) -> None:
+    try:
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        if path.stat().st_size != len(data):
+            path.write_bytes(data)
+        return
+    try:
+        if os.write(file, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(file)
 
 
 def sound_state(folder: CampaignFolder, inputs: int) -> State | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +34,7 @@ class SeedFiles:
         ``everything`` is for schedules of libFuzzer's own, which choose among these files only.
         """
         given = self._names_given()
-        own = files_of([self._folder.corpus])
+        own = self._own()
         theirs = files_of(self._corpus)
         known = [*own, *(path for path in theirs if name_of(path) in given)]
         fresh = [path for path in theirs if name_of(path) not in given]
@@ -49,9 +50,10 @@ class SeedFiles:
         write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
         return [f"-seed_inputs=@{listing.resolve()}"]
 
-    def names(self) -> set[str]:
-        """The names of all files that a process may be given."""
-        return {name_of(path) for path in files_of([self._folder.corpus, *self._corpus])}
+    def among(self, names: set[str]) -> set[str]:
+        """Those of the names that are of files which a process may be given."""
+        own = {name for name in names if (self._folder.corpus / name).exists()}
+        return own | (names - own and names & {name_of(path) for path in files_of(self._corpus)})
 
     def executed(self) -> None:
         """The process has made inputs of its own: it is through with the files it was given."""
@@ -59,6 +61,10 @@ class SeedFiles:
             with self._given.open("a") as file:
                 file.writelines(f"{name}\n" for name in self._pending)
             self._pending = []
+
+    def _own(self) -> list[Path]:
+        with os.scandir(self._folder.corpus) as entries:
+            return [Path(path) for path in sorted(e.path for e in entries if e.is_file())]
 
     def _names_given(self) -> set[str]:
         try:

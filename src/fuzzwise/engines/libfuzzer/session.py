@@ -10,7 +10,7 @@ from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.launch import Launch
-from fuzzwise.engines.libfuzzer.observed import sound_state, why_counts_began_again
+from fuzzwise.engines.libfuzzer.observed import CorpusFiles, sound_state, why_counts_began_again
 from fuzzwise.engines.libfuzzer.supervisor import Supervisor
 from fuzzwise.engines.progress import NothingYet, Progress
 from fuzzwise.engines.settings import Settings
@@ -51,6 +51,7 @@ class LibFuzzerSession:
         self._plan = plan
         self._launch = launch
         self._folder = CampaignFolder(folder)
+        self._corpus = CorpusFiles(self._folder)
         self._seed = seed
         self._supervisor: Supervisor | None = None
         self._lock = threading.Lock()
@@ -96,6 +97,7 @@ class LibFuzzerSession:
         except (AnotherBuild, DamagedState) as problem:
             self._notes = (*self._notes, why_counts_began_again(problem))
         self._folder.begin_again()
+        self._corpus = CorpusFiles(self._folder)
         return self._turn(seconds, jobs)
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
@@ -105,7 +107,7 @@ class LibFuzzerSession:
             launch = self._launch(lambda: self._stop) if self._launch else None
         except NothingYet:
             return self.totals() or Totals("", Observation(0, discoveries=NO_INTS), 0.0, 0, (), 0)
-        supervisor = Supervisor(self._settings(seconds, jobs), launch)
+        supervisor = Supervisor(self._settings(seconds, jobs), launch, self._corpus)
         with self._lock:
             self._supervisor = supervisor
             if self._stop:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 
+from fuzzwise.engines.libfuzzer.crashes import Crashes, sanitizer_environment
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.engines.libfuzzer.launch import Launch, left_behind, of_program
+from fuzzwise.engines.libfuzzer.launch import Launch, of_program
 from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal
-from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
+from fuzzwise.engines.libfuzzer.seeds import SeedFiles
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.engines.progress import Judge, NothingYet, Progress, interrupted
@@ -23,11 +21,12 @@ from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
 from fuzzwise.stopping import Decision
 from fuzzwise.triage.bug_book import BugBook
-from fuzzwise.triage.examine import Verdict, from_report
-from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
 STOP_WAIT = 1.0
 """Seconds that processes have to end after their present input, before they are killed."""
+
+SAVE_EVERY = 1.0
+"""Seconds between two looks at what must be written; that is what a kill may cost."""
 
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
@@ -37,9 +36,15 @@ class Supervisor:
     """One campaign; ``run`` goes on until a rule says stop, or ``interrupt`` is called.
 
     The target is a program with the engine in it, unless ``launch`` says what else is started.
+    ``corpus`` is what an earlier supervisor of the same counts has written.
     """
 
-    def __init__(self, settings: Settings, launch: Launch | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        launch: Launch | None = None,
+        corpus: CorpusFiles | None = None,
+    ) -> None:
         self.settings = settings
         settings.check_corpus()
         if launch is None:
@@ -48,22 +53,24 @@ class Supervisor:
         self.folder = CampaignFolder(settings.out)
         self.folder.make()
         self._record = self.folder.agreed(self.launch.build, self._kind())
-        self.book = BugBook(self.folder.crashes)
         self._seeds = SeedFiles(self.folder, settings.corpus)
+        self._crashes = Crashes(
+            self.folder, self.launch, self._seeds, self._record.get("skipped", [])
+        )
         self._seconds = float(self._record.get("seconds", 0.0))
         self._core_seconds = float(self._record.get("core_seconds", self._seconds))
-        self._corpus = CorpusFiles(self.folder)
+        self._corpus = corpus or CorpusFiles(self.folder)
         self._interrupted = False
         self._processes: list[FuzzingProcess | None] = [None] * settings.jobs
         self._short_lives = 0
         self.fruitless: list[str] = []
         """How processes ended, one after the other, that made no input and showed no bad seed."""
         self._starts = 0
-        self._skipped: set[str] = set(self._record.get("skipped", []))
         self._judge = Judge(settings.limits, int(self._record.get("looked", 0)))
         self._known_inputs = int(self._record.get("inputs", 0))
         self._state: State | None = None
         self._n_at_start = 0
+        self._saved = 0.0
 
     def _kind(self) -> dict[str, object]:
         """What must not change when the campaign goes on."""
@@ -74,6 +81,11 @@ class Supervisor:
             "species": settings.species,
             "jobs_share": (settings.most_jobs or settings.jobs) > 1,
         }
+
+    @property
+    def book(self) -> BugBook:
+        """The bugs."""
+        return self._crashes.book
 
     @property
     def generation(self) -> str:
@@ -134,7 +146,9 @@ class Supervisor:
                 self._seeds.executed()
             progress = self._progress()
             progress.stopped = self._decide(progress)
-            self._save()
+            if now >= self._saved + SAVE_EVERY:
+                self._saved = now
+                self._save()
             watch(progress)
             if progress.stopped:
                 self._finish()
@@ -143,36 +157,19 @@ class Supervisor:
                 return final
 
     def _adopt_orphans(self) -> None:
-        """Crashing inputs that were written, but not recorded, before the supervisor was killed."""
-        for artifact in self.folder.artifacts():
-            if self._interrupted:
-                return
-            command = [*self.launch.words, str(artifact.resolve())]
-            process = FuzzingProcess(command, _sanitizer_environment(), self.folder.scratch)
-            deadline = time.monotonic() + 30
-            while (ending := process.ending()) is None and time.monotonic() < deadline:
-                if self._interrupted:
-                    process.kill()
-                    return
-                wait_for_any([process], 0.1)
-            if ending is None:
-                process.kill()
-            elif ending.kind == "done":
-                self.folder.put_aside(artifact)  # not whole, or of a bug that does not show again
-                continue
-            output = ending.output if ending else "libFuzzer: timeout"
-            kind = (
-                ending.kind if ending and ending.kind in ("timeout", "out-of-memory") else "crash"
-            )
-            self._skip([artifact])
-            n = int(State(self.folder.state).head.inputs) if self.folder.state_exists() else 0
-            self.book.add(_verdict(output, kind), [artifact], n, self._seconds)
+        n = int(State(self.folder.state).head.inputs) if self.folder.state_exists() else 0
+        self._crashes.adopt_orphans(n, self._seconds, lambda: self._interrupted)
+
+    @property
+    def _inputs(self) -> int:
+        """Inputs so far, as the processes count them."""
+        return int(self._state.head.inputs) if self._state else 0
 
     # ── processes ─────────────────────────────────────────────────────────────────────────────
 
     def _tend(self) -> None:
         """Start what should run; look after what ended."""
-        self._take_failures()
+        self._crashes.take_failures(self._inputs, self._seconds)
         for job, process in enumerate(self._processes):
             if process is not None:
                 ending = process.ending()
@@ -183,18 +180,6 @@ class Supervisor:
             if self._done() or self._interrupted:
                 continue
             self._processes[job] = self._start(job)
-
-    def _take_failures(self) -> None:
-        """Bugs that did not end a process."""
-        if not self.launch.lives_on:
-            return
-        for path, failure in left_behind(self.folder.crashes):
-            artifact = self.folder.crashes / f"crash-{hashlib.sha1(failure.data).hexdigest()}"  # noqa: S324
-            artifact.write_bytes(failure.data)
-            n = int(self._state.head.inputs) if self._state else 0
-            seen = _verdict(failure.report, "crash")
-            self.book.add(seen, [artifact], n, self._seconds, failure.count)
-            path.unlink(missing_ok=True)
 
     def _nap(self) -> None:
         """A tick, cut short when a process ends: a target that crashes often is soon back."""
@@ -214,7 +199,7 @@ class Supervisor:
         self._starts += 1
         name = json.dumps(settings.target.name)
         environment = {
-            **_sanitizer_environment(),
+            **sanitizer_environment(),
             **self.launch.variables,
             "FUZZWISE_STATE": str(self.folder.state.resolve()),
             "FUZZWISE_PARENT": str(os.getpid()),
@@ -250,18 +235,18 @@ class Supervisor:
             if not self.folder.scratch.is_dir():
                 raise  # about the campaign's folder, not about the target
             raise BadInput(f"{settings.target}: cannot be started ({error.strerror}).") from error
-        self._n_at_start = int(self._state.head.inputs) if self._state else 0
-        self._wait_for_state(process)
+        self._n_at_start = self._inputs
+        self._wait_for_state(process, job)
         return process
 
-    def _wait_for_state(self, process: FuzzingProcess) -> None:
+    def _wait_for_state(self, process: FuzzingProcess, job: int) -> None:
         """Until the process has opened the state, so that jobs come one after the other."""
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and not self._interrupted:
             if self._state is None and self.folder.state_exists():
                 self._state = State(self.folder.state)
             state = self._state
-            if state and state.ready and any(s.pid == process.pid for s in state.head.slots):
+            if state and state.ready and state.head.slots[job].pid == process.pid:
                 return
             if process.ending() is not None:
                 return
@@ -280,23 +265,20 @@ class Supervisor:
     def _seed_option(self) -> list[str]:
         rng = random.Random(self._random_seed(0))  # noqa: S311
         everything = self.settings.schedule == "observe"
-        return self._seeds.option(self._skipped, rng, everything=everything)
+        return self._seeds.option(self._crashes.skipped, rng, everything=everything)
 
     def _ended(self, ending: Ending) -> None:
         """A process ended: a crash is kept and counted, anything else must be explained."""
-        made = int(self._state.head.inputs) - self._n_at_start if self._state else 0
+        made = self._inputs - self._n_at_start
         alone = ending.kind not in ("done", "killed")
         self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
-        known = len(self._skipped)
+        known = len(self._crashes.skipped)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
-            n = int(self._state.head.inputs) if self._state else 0
             artifacts = self.folder.artifacts()
             if not artifacts and ending.kind == "exit":
                 raise BadInput(self._explain(ending))
-            kind = "crash" if ending.kind == "exit" else ending.kind
-            self._skip(artifacts)
-            self.book.add(_verdict(ending.output, kind), artifacts, n, self._seconds)
-            is_fruitless = made == 0 and len(self._skipped) == known
+            self._crashes.add(ending, artifacts, self._inputs, self._seconds)
+            is_fruitless = made == 0 and len(self._crashes.skipped) == known
             self.fruitless = [*self.fruitless, ending.kind] if is_fruitless else []
         elif ending.kind == "killed":
             if not any(self._processes):
@@ -309,11 +291,6 @@ class Supervisor:
                 f"processes in a row died within {HOPELESS} inputs each. The crashes are in "
                 f"{self.folder.crashes}. Fix the first one, then run again."
             )
-
-    def _skip(self, artifacts: list[Path]) -> None:
-        """Start no process from an input that ends it."""
-        names = {name_of(path) for path in artifacts}
-        self._skipped |= names & self._seeds.names()
 
     def _explain(self, ending: Ending) -> str:
         last = " ".join(ending.output.split())[-400:]
@@ -379,7 +356,7 @@ class Supervisor:
             self._processes[job] = None
             if ending is not None:
                 self._ended(ending)
-        self._take_failures()
+        self._crashes.take_failures(self._inputs, self._seconds)
 
     def _save(self) -> None:
         self._corpus.write(self._state)
@@ -390,9 +367,9 @@ class Supervisor:
                 "command": list(self.launch.words),
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
-                "inputs": int(self._state.head.inputs) if self._state else self._known_inputs,
+                "inputs": self._inputs if self._state else self._known_inputs,
                 "looked": self._judge.since,
-                "skipped": sorted(self._skipped),
+                "skipped": sorted(self._crashes.skipped),
             }
         )
 
@@ -404,20 +381,3 @@ class Supervisor:
             )
         if not os.access(target, os.X_OK):
             raise BadInput(f"{target}: is not executable.")
-
-
-def _sanitizer_environment() -> dict[str, str]:
-    """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
-    variables = symbolizer_environment()
-    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
-        variables[name] += ":exitcode=77"
-    return variables
-
-
-def _verdict(output: str, kind: str) -> Verdict:
-    """The bug that a report shows; that an input was slow or large is not in every report."""
-    seen = from_report(output)
-    if kind == "crash":
-        return seen
-    assert seen.bug is not None
-    return replace(seen, bug=replace(seen.bug, kind=kind, severity="resource"))

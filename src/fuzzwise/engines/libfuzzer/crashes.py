@@ -1,0 +1,101 @@
+"""Inputs that ended a target under libFuzzer, or failed in one: recorded as bugs."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.engines.libfuzzer.launch import Launch, left_behind
+from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
+from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
+from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.examine import Verdict, from_report
+from fuzzwise.triage.symbolizer import environment as symbolizer_environment
+
+PATIENCE = 30.0
+"""Seconds that an input has to show its bug again."""
+
+_RESOURCES = ("timeout", "out-of-memory")
+
+
+class Crashes:
+    """The bugs of a campaign, and the seeds that no process is started from as they end it.
+
+    ``n`` and ``seconds``, below, are how far the campaign is.
+    """
+
+    def __init__(
+        self, folder: CampaignFolder, launch: Launch, seeds: SeedFiles, skipped: Iterable[str]
+    ) -> None:
+        self.book = BugBook(folder.crashes)
+        self.skipped = set(skipped)
+        self._folder = folder
+        self._launch = launch
+        self._seeds = seeds
+
+    def add(self, ending: Ending, artifacts: list[Path], n: int, seconds: float) -> None:
+        """A process ended by a bug, and wrote these inputs."""
+        self._skip(artifacts)
+        kind = "crash" if ending.kind == "exit" else ending.kind
+        self.book.add(_verdict(ending.output, kind), artifacts, n, seconds)
+
+    def take_failures(self, n: int, seconds: float) -> None:
+        """Bugs that did not end a process."""
+        if not self._launch.lives_on:
+            return
+        for path, failure in left_behind(self._folder.crashes):
+            artifact = self._folder.crashes / f"crash-{hashlib.sha1(failure.data).hexdigest()}"  # noqa: S324
+            artifact.write_bytes(failure.data)
+            self.book.add(_verdict(failure.report, "crash"), [artifact], n, seconds, failure.count)
+            path.unlink(missing_ok=True)
+
+    def adopt_orphans(self, n: int, seconds: float, is_over: Callable[[], bool]) -> None:
+        """Inputs that were written, but not recorded, before somebody was killed: run again.
+
+        ``is_over`` says when to leave the rest for later.
+        """
+        for artifact in self._folder.artifacts():
+            if is_over():
+                return
+            command = [*self._launch.words, str(artifact.resolve())]
+            process = FuzzingProcess(command, sanitizer_environment(), self._folder.scratch)
+            deadline = time.monotonic() + PATIENCE
+            while (ending := process.ending()) is None and time.monotonic() < deadline:
+                if is_over():
+                    process.kill()
+                    return
+                wait_for_any([process], 0.1)
+            if ending is None:
+                process.kill()
+            elif ending.kind == "done":
+                self._folder.put_aside(artifact)  # not whole, or of a bug that does not show again
+                continue
+            output = ending.output if ending else "libFuzzer: timeout"
+            kind = ending.kind if ending and ending.kind in _RESOURCES else "crash"
+            self._skip([artifact])
+            self.book.add(_verdict(output, kind), [artifact], n, seconds)
+
+    def _skip(self, artifacts: list[Path]) -> None:
+        """Start no process from an input that ends it."""
+        self.skipped |= self._seeds.among({name_of(path) for path in artifacts})
+
+
+def sanitizer_environment() -> dict[str, str]:
+    """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
+    variables = symbolizer_environment()
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        variables[name] += ":exitcode=77"
+    return variables
+
+
+def _verdict(output: str, kind: str) -> Verdict:
+    """The bug that a report shows; that an input was slow or large is not in every report."""
+    seen = from_report(output)
+    if kind == "crash":
+        return seen
+    assert seen.bug is not None
+    return replace(seen, bug=replace(seen.bug, kind=kind, severity="resource"))
