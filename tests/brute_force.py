@@ -6,6 +6,7 @@ incremental count of the fast simulator is repeated here.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 
@@ -33,10 +34,11 @@ def draw_every_input(urn: Urn, greybox: bool, inputs: int, rng: np.random.Genera
     history: list[tuple[int, int]] = []  # seed index, species
     added_at: list[int] = []  # inputs after which a seed was added
     discoveries = []
+    seeds = urn.weights[: len(corpus)].cumsum().tolist()
+    species_of = [urn.distribution(seed).cumsum().tolist() for seed in corpus]
     for n in range(1, inputs + 1):
-        weights = urn.weights[: len(corpus)]
-        t = int(rng.choice(len(corpus), p=weights / weights.sum()))
-        species = 1 + int(rng.choice(urn.species, p=urn.distribution(corpus[t])))
+        t = _draw(seeds, rng)
+        species = 1 + _draw(species_of[t], rng)
         history.append((t, species))
         if species not in seen:
             seen.add(species)
@@ -44,6 +46,8 @@ def draw_every_input(urn: Urn, greybox: bool, inputs: int, rng: np.random.Genera
             if greybox:
                 corpus.append(species)
                 added_at.append(n)
+                seeds = urn.weights[: len(corpus)].cumsum().tolist()
+                species_of.append(urn.distribution(species).cumsum().tolist())
 
     p = np.zeros(urn.species)
     weights = urn.weights[: len(corpus)]
@@ -69,6 +73,11 @@ def draw_every_input(urn: Urn, greybox: bool, inputs: int, rng: np.random.Genera
         seed_f2=[_times(c, 2) for c in by_seed],
         seed_g=[sum(everywhere[s] == 1 for s in c) for c in by_seed],
     )
+
+
+def _draw(sums: list[float], rng: np.random.Generator) -> int:
+    """An index, as often as its part of the sum."""
+    return min(bisect_right(sums, rng.random() * sums[-1]), len(sums) - 1)
 
 
 def _times(counts: Counter[int], k: int) -> int:
