@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 MARK = "FUZZWISE_TEST_CAMPAIGN"
 """A variable by which the processes of one campaign are known."""
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 
 @cache
