@@ -36,6 +36,11 @@ def decision(a: Assessment) -> list[str]:
             f"Left to an accepted risk of {a.accepted_risk:g}: no end in sight, since discoveries "
             "do not become rarer."
         )
+    elif left is not None and left.value == 0:
+        lines.append(
+            f"The estimate is as low as the accepted risk of {a.accepted_risk:g}; the rule decides "
+            "at its next look, when the inputs have doubled."
+        )
     elif left is not None:
         line = f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)}"
         line += " inputs"

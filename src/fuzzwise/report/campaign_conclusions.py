@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fuzzwise.campaign.state import RETIRED, CampaignState, TargetState
 from fuzzwise.report import campaign_words as say
-from fuzzwise.report import words
+from fuzzwise.report import left, words
 
 MOST_NAMED = 6
 MOST_BROKEN = 3
@@ -116,8 +116,9 @@ def _why_not(target: TargetState) -> str:
             if times > 1
             else ", below the accepted risk, but the stop rule has not looked since"
         )
-        if target.seconds_left is not None:
-            text += f"; about {words.duration(target.seconds_left.value)} more on a core"
+        seconds = left.of_target(target)
+        if seconds is not None:
+            text += f"; about {words.duration(seconds)} more on a core"
     return text
 
 

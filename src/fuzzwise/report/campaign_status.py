@@ -14,7 +14,7 @@ from rich.text import Text
 from fuzzwise.campaign.state import BROKEN, RETIRED, BugState, CampaignState, DecisionState
 from fuzzwise.report import campaign_table as targets
 from fuzzwise.report import campaign_words as say
-from fuzzwise.report import grid, short, words
+from fuzzwise.report import grid, left, short, words
 from fuzzwise.report.campaign_frame import overview
 from fuzzwise.report.campaign_news import about, function, news
 from fuzzwise.report.grid import Column
@@ -174,8 +174,8 @@ def _ended(state: CampaignState) -> list[str]:
         asked = any(target.accepted_risk is not None for target in others)
         lines.append("Not retired:" if asked else "Risk now:")
         for target in others[:LISTED]:
-            left = target.seconds_left
-            more = f", {short.rough(left.value)} of a core left" if left else ""
+            seconds = left.of_target(target)
+            more = "" if seconds is None else f", {short.rough(seconds)} of a core left"
             known = f"risk {short.risk(target.risk)}" if target.risk else "risk not known yet"
             lines.append(f"  {short.name(target.name)}: {known}{more}")
         lines += _more(len(others) - LISTED)
@@ -199,8 +199,8 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:LISTED]) + more
 
 
-def _more(left: int) -> list[str]:
-    return [f"  … and {left} more"] if left > 0 else []
+def _more(count: int) -> list[str]:
+    return [f"  … and {count} more"] if count > 0 else []
 
 
 def _folder(state: CampaignState) -> str:

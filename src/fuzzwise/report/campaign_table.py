@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from fuzzwise.campaign.state import BROKEN, FUZZING, RETIRED, WAITING, CampaignState, TargetState
-from fuzzwise.report import grid, short, words
+from fuzzwise.report import grid, left, short, words
 from fuzzwise.report.grid import Column
 
 ORDER = (FUZZING, BROKEN, WAITING, RETIRED)
@@ -36,9 +36,9 @@ def table(targets: Sequence[TargetState], width: int | None, height: int | None)
     if height is None or len(targets) + 2 <= height:
         return grid.lines(columns(targets), width, keep=KEPT)
     shown = _most_urgent(targets, max(1, height - 3))
-    left = Counter(t.state for t in targets)
-    left.subtract(t.state for t in shown)
-    more = f"… {sum(left.values())} more: {states(left)}"
+    hidden = Counter(t.state for t in targets)
+    hidden.subtract(t.state for t in shown)
+    more = f"… {sum(hidden.values())} more: {states(hidden)}"
     cut = more if width is None else short.fitted(more, width)
     return [*grid.lines(columns(shown), width, keep=KEPT), Text(cut, "dim", no_wrap=True, end="")]
 
@@ -123,4 +123,5 @@ def _most_urgent(targets: Sequence[TargetState], room: int) -> list[TargetState]
 def _left(target: TargetState) -> str:
     if target.state == RETIRED:
         return "0s"
-    return short.rough(target.seconds_left.value) if target.seconds_left else short.NONE
+    seconds = left.of_target(target)
+    return short.NONE if seconds is None else short.rough(seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from fuzzwise.campaign.state import BROKEN, RETIRED, BugState, CampaignState, TargetState
+from fuzzwise.report import left as time_left
 from fuzzwise.report import words
 from fuzzwise.triage.kinds import SEVERITIES
 
@@ -131,10 +132,9 @@ def chance(value: float | None) -> str:
 
 
 def left(target: TargetState) -> str:
-    """How long the target needs until its accepted risk; a dash where that is not known."""
-    if target.state in (RETIRED, BROKEN) or target.seconds_left is None:
-        return "–"
-    return words.duration(target.seconds_left.value)
+    """How long the target needs until it may be retired; a dash where that is not known."""
+    seconds = time_left.of_target(target)
+    return "–" if seconds is None else words.duration(seconds)
 
 
 def _are(targets: Sequence[TargetState]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from fuzzwise.assessment import Assessment, assess
 from fuzzwise.engines.progress import Limits, Progress
-from fuzzwise.report import words
+from fuzzwise.report import left, words
 from fuzzwise.report.terminal import Screen
 from fuzzwise.snapshot import Campaign
 
@@ -94,8 +94,7 @@ def rows(progress: Progress, a: Assessment, trend: str = "") -> list[tuple[str, 
         ("bugs", _bugs(progress)),
     ]
     if a.accepted_risk is not None and a.seconds_left:
-        left = words.span(a.seconds_left, words.duration)
-        shown.insert(1, ("left", f"{left} to the accepted {a.accepted_risk:g}"))
+        shown.insert(1, ("left", f"{left.in_words(a)} to the accepted {a.accepted_risk:g}"))
     if progress.measuring:
         shown.append(("", "measuring the truth with the corpus frozen"))
     shown += [("WARNING", warning) for warning in progress.warnings]

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fuzzwise.report import grid, short, watch_words, words
+from fuzzwise.report import grid, left, short, watch_words, words
 from fuzzwise.report.grid import Column
 from fuzzwise.report.terminal import Screen
 from fuzzwise.watch.follow import Look, Standing
@@ -94,8 +94,9 @@ def line(campaign: Standing) -> str:
         parts.append(f"{len(o.discoveries):,} found")
     if judged.reading.crashes:
         parts.append(f"{judged.reading.crashes:,} crashes")
-    if judged.assessment.seconds_left and not judged.reached:
-        parts.append(f"about {short.rough(judged.assessment.seconds_left.value)} left")
+    seconds = left.of_campaign(judged.assessment)
+    if seconds is not None and not judged.reached:
+        parts.append(f"about {short.rough(seconds)} left")
     word = state(campaign)
     return f"{watch_words.name(judged)}: {f'{word}; ' if word else ''}{', '.join(parts)}"
 
@@ -145,13 +146,13 @@ def rows(campaign: Standing) -> list[tuple[str, str]]:
         shown.append(("verdict", f"{'Stop' if a.decision.stop else 'Go on'}: {a.decision.detail}"))
     shown.append(("risk", f"{risk}  {watch_words.trend(judged)}".rstrip()))
     if a.decision is not None and not a.decision.stop:
-        left, seconds = a.inputs_left, a.seconds_left
-        if left and isinf(left.value):
+        inputs = a.inputs_left
+        if inputs and isinf(inputs.value):
             shown.append(("left", "no end in sight: discoveries do not become rarer"))
-        elif seconds:
-            shown.append(("left", words.span(seconds, words.duration)))
-        elif left:
-            shown.append(("left", f"{words.span(left, words.count)} inputs"))
+        elif a.seconds_left:
+            shown.append(("left", left.in_words(a)))
+        elif inputs and inputs.value > 0:
+            shown.append(("left", f"{words.span(inputs, words.count)} inputs"))
         shown.append(("", watch_words.next_look(judged)))
     shown += watch_words.facts(judged)
     if judged.exponent is not None:
@@ -182,9 +183,7 @@ def _most_urgent(campaigns: Sequence[Standing], room: int) -> list[Standing]:
 def _columns(campaigns: Sequence[Standing]) -> list[Column]:
     judged = [c.judged for c in campaigns]
     risks = [j.assessment.risk for j in judged]
-    left = [
-        short.rough(s.value) if (s := j.assessment.seconds_left) else short.NONE for j in judged
-    ]
+    waits = [0.0 if j.reached else left.of_campaign(j.assessment) for j in judged]
     moods = [STYLES.get(state(c), "") for c in campaigns]
     observations = [j.reading.observation for j in judged]
     return [
@@ -199,7 +198,12 @@ def _columns(campaigns: Sequence[Standing]) -> list[Column]:
             right=True,
         ),
         Column("", [TRENDS.get(watch_words.trend(j), " ") for j in judged], rank=4),
-        Column("left", left, rank=2, right=True),
+        Column(
+            "left",
+            [short.NONE if wait is None else short.rough(wait) for wait in waits],
+            rank=2,
+            right=True,
+        ),
         Column("inputs", [short.count(o.n) for o in observations], rank=2, right=True),
         Column(
             "found",

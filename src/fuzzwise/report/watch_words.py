@@ -7,7 +7,7 @@ import re
 from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
 from fuzzwise.report import assessment_words, short, words
-from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.report import left as time_left
 from fuzzwise.watch.verdict import Judged
 
 NEEDS = {
@@ -53,8 +53,9 @@ def next_look(judged: Judged) -> str:
     a, o = judged.assessment, judged.reading.observation
     if a.accepted_risk is None or a.decision is None or a.decision.stop:
         return ""
-    due = AcceptedRisk(a.accepted_risk).next_look(o.n)
-    when = f", in {words.duration((due - o.n) / o.n * o.seconds)}" if o.seconds and o.n else ""
+    due = time_left.next_look(a.accepted_risk, o.n)
+    wait = time_left.to_next_look(a.accepted_risk, o.n, o.seconds)
+    when = "" if wait is None else f", in {words.duration(wait)}"
     return f"The rule looks again after {due:,} inputs{when}."
 
 

@@ -1,0 +1,80 @@
+"""How long still: in no view less than until the stop rule looks, which is what can end it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from campaign_states import example_state
+from fuzzwise.campaign.state import RETIRED, WAITING, TargetState
+from fuzzwise.engines.progress import Progress
+from fuzzwise.model import Estimate, Observation
+from fuzzwise.report import (
+    assessment_words,
+    campaign_conclusions,
+    campaign_status,
+    campaign_words,
+    live,
+    watch_view,
+)
+from fuzzwise.report.campaign_table import table
+from fuzzwise.watch.follow import Standing
+from fuzzwise.watch.reading import Reading
+from fuzzwise.watch.verdict import Judged, judge
+from observations import ints
+
+NOW = Observation(n=120_000, seconds=120.0, discoveries=ints([3, 40, 900, 70_000]), species=60)
+"""The rule looks at 102,400 inputs, where it says go on, and at 204,800, which is in 84.8 s."""
+LOW_ENOUGH, FAR = 5e-5, 1e-6
+"""Accepted risks: that of the estimate by now, and one that takes an hour."""
+
+
+def judged(accepted: float, observation: Observation = NOW) -> Judged:
+    return judge(Reading("AFL++", "out", Path("out"), observation), accepted)
+
+
+def target(left: float) -> TargetState:
+    risk = Estimate(1.7e-5, 1e-6, 9.3e-5, 0.95, "recent-rate", NOW.n)
+    return replace(
+        example_state(1).targets[0],
+        state=WAITING,
+        accepted_risk=LOW_ENOUGH,
+        inputs=NOW.n,
+        seconds=120.0,
+        risk=risk,
+        seconds_left=replace(risk, value=left, low=left, high=left),
+    )
+
+
+def test_one_target_waits_for_the_next_look_of_the_rule() -> None:
+    near, far = judged(LOW_ENOUGH).assessment, judged(FAR).assessment
+    assert near.seconds_left is not None
+    assert near.seconds_left.value == 0
+    shown = dict(live.rows(Progress(NOW, 9, ()), near))
+    assert shown["left"] == "at least 84.8 s (next look of the rule) to the accepted 5e-05"
+    assert dict(live.rows(Progress(NOW, 9, ()), far))["left"].startswith("about 56.1 min (")
+
+
+def test_a_campaign_that_is_watched_waits_too() -> None:
+    near, far = Standing(judged(LOW_ENOUGH)), Standing(judged(FAR))
+    assert dict(watch_view.rows(near))["left"] == "at least 84.8 s (next look of the rule)"
+    assert watch_view.line(near).endswith("about 85s left")
+    assert watch_view.line(far).endswith("about 56m left")
+    assert "next look" in assessment_words.decision(near.judged.assessment)[-1]
+    timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
+    assert "left" not in dict(watch_view.rows(timeless))
+    assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 204,800 inputs."
+
+
+def test_a_target_of_a_campaign_waits_too() -> None:
+    near, far = target(0.0), target(725.0)
+    rows = [line.plain.split() for line in table((near, far, replace(near, state=RETIRED)), 80, 9)]
+    assert [row[6] for row in rows[2:]] == ["85s", "12m", "0s"]
+    assert campaign_words.left(near) == "84.8 s"
+    assert campaign_words.left(far) == "12.1 min"
+    state = replace(example_state(1), targets=(near, far), stopped=None, running=False)
+    told = "\n".join(campaign_status.summary(state))
+    assert "85s of a core left" in told
+    assert "12m of a core left" in told
+    points = [why for part in campaign_conclusions.conclusions(state) for _, why in part.points]
+    assert any("about 84.8 s more on a core" in why for why in points)
