@@ -49,6 +49,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "program"
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files, empty."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
 def task(program: Path, go: Path, letter: bytes = b"a") -> Task:
     words = absolute((str(program), "@@", str(go)))
     return Task(words, lambda: letter, "input", Limits(30), 5)
@@ -79,7 +88,7 @@ def test_no_process_is_started_without_work(program, tmp_path):
 
 
 @pytest.mark.parametrize("which", ["worker", "guard", "both"])
-def test_an_input_whose_worker_is_killed_is_examined_again(program, tmp_path, which):
+def test_an_input_whose_worker_is_killed_is_examined_again(program, tmp_path, temporary, which):
     go = tmp_path / "go"
     with Workers(1) as workers:
         verdict = workers.start(task(program, go, b"w"))
@@ -96,6 +105,8 @@ def test_an_input_whose_worker_is_killed_is_examined_again(program, tmp_path, wh
         assert guard not in workers.pids
         if which != "both":  # nobody is left then who could end it
             until(lambda: not first & set(processes_with(str(go))))
+    if which != "both":
+        until(lambda: list(temporary.iterdir()) == [])
 
 
 def test_what_ends_its_worker_twice_shows_nothing_and_others_go_on(program, tmp_path):
@@ -124,17 +135,19 @@ def test_many_threads_share_the_workers(program, tmp_path):
         assert len(workers.pids) <= 2
 
 
-def test_the_end_does_not_wait_for_what_is_under_way(program, tmp_path):
+def test_the_end_does_not_wait_for_what_is_under_way(program, tmp_path, temporary):
     go = tmp_path / "never"
     with Workers(1) as workers:
         verdict = workers.start(task(program, go, b"h"))
         until(lambda: len(processes_with(str(go))) > 0)
+        assert list(temporary.rglob("input"))
     assert processes_with(str(go)) == []
+    assert list(temporary.iterdir()) == []
     with pytest.raises(BadInput, match="ended before it was finished"):
         verdict.result(0)
 
 
-def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path):
+def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path, temporary):
     go = tmp_path / "go"
     command = [sys.executable, "-m", "fuzzwise.triage.worker"]
     worker = subprocess.Popen(
@@ -157,5 +170,6 @@ def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path):
     go.touch()
     assert worker.stderr.read() == b""
     assert worker.wait(30) == 0
+    assert list(temporary.iterdir()) == []
     worker.stdin.close()
     worker.stderr.close()

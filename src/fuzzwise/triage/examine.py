@@ -92,15 +92,22 @@ def shell_line(command: Sequence[str], path: Path) -> str:
 
 
 def examine(
-    command: Sequence[str], data: bytes, name: str, limits: Limits, depth: int = 5
+    command: Sequence[str],
+    data: bytes,
+    name: str,
+    limits: Limits,
+    depth: int = 5,
+    place: Path | None = None,
 ) -> Verdict:
     """Run a command, made by ``absolute``, on an input.
 
-    It runs in a scratch folder, with limits, on a copy of the input that ends like its name (some
-    programs look at that). A report of a sanitizer or of libFuzzer tells which bug it is; without
-    one, a fatal signal makes gdb have a look.
+    It runs in a scratch folder in the ``place`` (that of temporary files), with limits, on a copy
+    of the input that ends like its name (some programs look at that). A report of a sanitizer or
+    of libFuzzer tells which bug it is; without one, a fatal signal makes gdb have a look.
     """
-    with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as scratch:
+    with tempfile.TemporaryDirectory(
+        prefix="fuzzwise-", dir=place, ignore_cleanup_errors=True
+    ) as scratch:
         folder = Path(scratch)
         ending = Path(name).suffix
         path = folder / f"input{ending if _ENDING.fullmatch(ending) else ''}"
