@@ -19,6 +19,7 @@ from fuzzwise.campaign.plan import AFL, TargetPlan
 from fuzzwise.engines.aflplusplus.session import AflSession
 from fuzzwise.engines.blackbox import Limits
 from fuzzwise.engines.leftovers import end_all
+from fuzzwise.engines.libfuzzer.seeds import name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.workers import Workers
@@ -172,6 +173,35 @@ def test_a_killed_afl_fuzz_or_target_is_started_again(tmp_path, markup, workers,
     assert len(second.observation.discoveries) >= len(first.observation.discoveries)
     assert len(fuzzers_of(tmp_path)) >= 1
     session.close()
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_new_seed_reaches_it_in_the_next_turn(tmp_path, parser, workers, paused):
+    corpus = seeds(tmp_path / "corpus", b"hello", b"xx")
+    session, _ = session_of(tmp_path / "t", workers, parser, "@@", corpus=(corpus,))
+    first = session.turn(0.7, 1)
+    pid = afl_fuzz(tmp_path)
+    second = session.turn(0.3, 1)
+    assert afl_fuzz(tmp_path) == pid
+    initial = int(State(tmp_path / "t/state").head.initial)
+    if not paused:
+        session.close()
+        session, _ = session_of(tmp_path / "t", workers, parser, "@@", corpus=(corpus,))
+    (corpus / "below").mkdir()
+    new = corpus / "below/new"
+    new.write_bytes(b"open sesame")
+    third = session.turn(0.7, 1)
+    pid = afl_fuzz(tmp_path)
+    fourth = session.turn(0.3, 1)
+    assert afl_fuzz(tmp_path) == pid  # it has had the new one
+    session.close()
+    kept = [path.read_bytes() for path in (tmp_path / "t/corpus").iterdir()]
+    assert kept.count(b"open sesame") == 1
+    state = State(tmp_path / "t/state")
+    assert int(state.head.initial) == initial + 1  # executed, not discovered
+    assert len(list((tmp_path / "t/afl/default/queue").glob(f"*,orig:{name_of(new)}"))) == 1
+    assert fourth.generation == first.generation
+    assert fourth.observation.n > third.observation.n > second.observation.n > 0
 
 
 def test_an_interrupt_ends_a_turn_at_once(tmp_path, markup, workers):

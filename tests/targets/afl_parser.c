@@ -18,6 +18,7 @@ int main(int argc, char **argv) {
     if (text[1] >= 'm' && text[1] <= 'z') second_bug(text);
     if (text[1] == '!') sleep(100);
   }
+  if (!strcmp(text, "open sesame")) puts("a place that only a seed leads to");
   for (size_t i = 0; i < size; i++)
     if (text[i] == 'x') puts("x");
   return 0;

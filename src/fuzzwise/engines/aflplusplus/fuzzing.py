@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 import threading
 import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.finds import Finds
 from fuzzwise.engines.aflplusplus.job import Job
@@ -14,7 +17,7 @@ from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complain
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder, fingerprint
 from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal, sound_state
-from fuzzwise.engines.libfuzzer.seeds import name_of
+from fuzzwise.engines.libfuzzer.seeds import files_of, name_of
 from fuzzwise.engines.libfuzzer.state import State
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.errors import BadInput
@@ -39,7 +42,7 @@ class Fuzzing:
     """One afl-fuzz with its counts; time passes only while it is not paused.
 
     The process is started with the first ``go_on``, goes on from its own queue where there is one,
-    and is started again when it was killed.
+    and is started again when it was killed, or when the corpus has new files.
     """
 
     def __init__(self, job: Job, workers: Workers, stop: threading.Event) -> None:
@@ -58,6 +61,7 @@ class Fuzzing:
         self.seconds = float(self._record.get("seconds", 0.0))
         self.looked = int(self._record.get("looked", 0))
         self._clock: float | None = None
+        self._files: dict[Path, tuple[int, int, int]] = {}
         self._n_at_start = 0
         self._seeds_checked = False
         self._skipped: set[str] = set(self._record.get("skipped", []))
@@ -95,6 +99,10 @@ class Fuzzing:
         if self._process is None:
             self._start()
         elif self._process.is_paused:
+            if self._has_new_seeds():
+                self.end()
+                self._start()
+                return
             self._clock = time.monotonic()
             self._write_clock()
             self._process.go_on()
@@ -180,9 +188,11 @@ class Fuzzing:
         self._check_state()
         self._n_at_start = self.n
         self._seeds_checked = False
+        self._files = _stamps(self.job.corpus)
         going_on = self._places.can_go_on()
         if going_on:
             self._places.put_finds_aside()
+            self._places.add(self.job.corpus, self._skipped)
         else:
             self._places.gather(self.job.corpus, self._skipped)
         self._clock = time.monotonic()
@@ -196,6 +206,14 @@ class Fuzzing:
             variables(afl, self.job, self.folder, self.seconds),
             scratch,
         )
+
+    def _has_new_seeds(self) -> bool:
+        """Whether the corpus has files that afl-fuzz, which reads it at its start, has not seen."""
+        files = _stamps(self.job.corpus)
+        if files == self._files:
+            return False
+        self._files = files
+        return bool(self._places.not_given(self.job.corpus, self._skipped))
 
     def _ended(self, ending: Ending) -> None:
         """afl-fuzz ended by itself: killed, at a problem of its own, or of the observer."""
@@ -252,3 +270,12 @@ class Fuzzing:
         if state := sound_state(self.folder, int(self._record.get("inputs", 0))):
             self.state = state
             self.state.head.max_inputs = self.job.inputs or 0
+
+
+def _stamps(places: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
+    """The files in these places, with what changes when they do."""
+    found = {}
+    for path in files_of(places):
+        with suppress(OSError):  # gone meanwhile
+            found[path] = stamp(path)
+    return found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,8 @@ INSTANCE = "default"
 
 NOTHING = b"\n"
 """The seed where there is no other: afl-fuzz wants one byte at least."""
+
+_ENTRY = re.compile(r"id:(\d+)")
 
 FINDS = {"crashes": "crash", "hangs": "timeout"}
 """Folders of afl-fuzz with inputs to examine, and what those are."""
@@ -51,12 +55,35 @@ class AflPlaces:
         self.put_finds_aside()
         shutil.rmtree(self.output, ignore_errors=True)
         self.seeds.mkdir(parents=True)
-        for path in files_of([*corpus, self._folder.corpus]):
-            name = name_of(path)
-            if path.stat().st_size and name not in skipped and not (self.seeds / name).exists():
-                _copy(path, self.seeds / name)
+        for name, path in self.not_given([*corpus, self._folder.corpus], skipped).items():
+            _copy(path, self.seeds / name)
         if not any(self.seeds.iterdir()):
             (self.seeds / "nothing").write_bytes(NOTHING)
+
+    def not_given(self, corpus: Iterable[Path], skipped: Collection[str]) -> dict[str, Path]:
+        """Files that afl-fuzz was not given yet, by their names (hashes)."""
+        found = {}
+        for path in files_of(corpus):
+            with suppress(OSError):  # gone meanwhile
+                name = name_of(path)
+                given = name in skipped or (self.seeds / name).exists()
+                if path.stat().st_size and not given:
+                    found[name] = path
+        return found
+
+    def add(self, corpus: Iterable[Path], skipped: Collection[str]) -> None:
+        """Put such files into the queue from which afl-fuzz goes on, behind all others.
+
+        It executes the whole queue when it starts. Names are those that it gives to seeds.
+        """
+        queue = self._resumed if _has_entry(self._resumed) else self.queue
+        taken = (_ENTRY.match(path.name) for path in queue.iterdir())
+        number = max((int(entry[1]) for entry in taken if entry), default=-1)
+        self.seeds.mkdir(parents=True, exist_ok=True)
+        for name, path in self.not_given(corpus, skipped).items():
+            number += 1
+            _copy(path, queue / f"id:{number:06},time:0,execs:0,orig:{name}")
+            _copy(path, self.seeds / name)
 
     def count_seeds(self) -> int:
         """How many files afl-fuzz was given to start from."""
