@@ -204,6 +204,19 @@ def test_a_new_seed_reaches_it_in_the_next_turn(tmp_path, parser, workers, pause
     assert fourth.observation.n > third.observation.n > second.observation.n > 0
 
 
+def test_a_new_dictionary_starts_it_again(tmp_path, parser, workers):
+    words = tmp_path / "words"
+    words.write_text('"one"\n')
+    session, _ = session_of(tmp_path / "t", workers, parser, "@@", dictionary=words)
+    first = session.turn(0.3, 1)
+    pid = afl_fuzz(tmp_path)
+    words.write_text('"one"\n"two"\n')
+    second = session.turn(0.3, 1)
+    assert afl_fuzz(tmp_path) != pid
+    assert second.generation == first.generation
+    session.close()
+
+
 def test_an_interrupt_ends_a_turn_at_once(tmp_path, markup, workers):
     session, _ = session_of(tmp_path / "t", workers, markup)
     session.turn(0.3, 1)

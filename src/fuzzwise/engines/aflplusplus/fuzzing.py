@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import threading
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,7 +41,7 @@ class Fuzzing:
     """One afl-fuzz with its counts; time passes only while it is not paused.
 
     The process is started with the first ``go_on``, goes on from its own queue where there is one,
-    and is started again when it was killed, or when the corpus has new files.
+    and is started again when it was killed, or when there are new seeds or another dictionary.
     """
 
     def __init__(self, job: Job, workers: Workers, stop: threading.Event) -> None:
@@ -99,7 +98,7 @@ class Fuzzing:
         if self._process is None:
             self._start()
         elif self._process.is_paused:
-            if self._has_new_seeds():
+            if self._has_to_read_anew():
                 self.end()
                 self._start()
                 return
@@ -188,7 +187,7 @@ class Fuzzing:
         self._check_state()
         self._n_at_start = self.n
         self._seeds_checked = False
-        self._files = _stamps(self.job.corpus)
+        self._files = _files_of(self.job)
         going_on = self._places.can_go_on()
         if going_on:
             self._places.put_finds_aside()
@@ -207,13 +206,13 @@ class Fuzzing:
             scratch,
         )
 
-    def _has_new_seeds(self) -> bool:
-        """Whether the corpus has files that afl-fuzz, which reads it at its start, has not seen."""
-        files = _stamps(self.job.corpus)
-        if files == self._files:
-            return False
-        self._files = files
-        return bool(self._places.not_given(self.job.corpus, self._skipped))
+    def _has_to_read_anew(self) -> bool:
+        """Whether there are new seeds, or another dictionary: afl-fuzz reads both at its start."""
+        before, self._files = self._files, _files_of(self.job)
+        changed = [path for path, now in self._files.items() if now != before.get(path)]
+        if self.job.dictionary in changed:
+            return True
+        return bool(self._places.not_given(changed, self._skipped))
 
     def _ended(self, ending: Ending) -> None:
         """afl-fuzz ended by itself: killed, at a problem of its own, or of the observer."""
@@ -272,10 +271,10 @@ class Fuzzing:
             self.state.head.max_inputs = self.job.inputs or 0
 
 
-def _stamps(places: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
-    """The files in these places, with what changes when they do."""
+def _files_of(job: Job) -> dict[Path, tuple[int, int, int]]:
+    """What afl-fuzz is given to read, each file with what changes when it does."""
     found = {}
-    for path in files_of(places):
+    for path in files_of([*job.corpus, *([job.dictionary] if job.dictionary else [])]):
         with suppress(OSError):  # gone meanwhile
             found[path] = stamp(path)
     return found
