@@ -17,6 +17,7 @@ from fuzzwise.schedulers.base import Policy, start_arms
 from fuzzwise.schedulers.beliefs import BELIEFS
 from fuzzwise.schedulers.bff import Bff
 from fuzzwise.schedulers.boian import Boian
+from fuzzwise.schedulers.compiled import compiled_functions
 from fuzzwise.schedulers.epsilon_greedy import EpsilonGreedy
 from fuzzwise.schedulers.exp3 import Exp3S1
 from fuzzwise.schedulers.fewa import Fewa
@@ -126,6 +127,9 @@ def test_every_registered_policy_is_restated():
 @pytest.mark.parametrize("case", CASES)
 def test_choices_have_the_chances_of_the_restatement(case):
     policy, restatement, parameters = CASES[case]
+    functions = compiled_functions(
+        policy.functions
+    )  # that the plain ones choose the same is tested
     literal = restatement(COUNT, **parameters)
     rng = np.random.default_rng(20)
     arms, memory = start_arms(policy, COUNT), policy.memory(COUNT)
@@ -138,10 +142,10 @@ def test_choices_have_the_chances_of_the_restatement(case):
         if epoch < 9 or epoch % 5 == 0:
             counts = np.zeros(COUNT, int)
             for _ in range(DRAWS):
-                counts[policy.functions.choose(arms.copy(), memory.copy(), rng)] += 1
+                counts[functions.choose(arms.copy(), memory.copy(), rng)] += 1
             chances = literal.chances(available)
             assert_follows(counts, chances, f"epoch {epoch}, available {available}")
-        arm = policy.functions.choose(arms, memory, rng)
+        arm = functions.choose(arms, memory, rng)
         arms[arm, STARTED] += 1
         literal.chose(arm, available)
         in_flight.append(random_result(arm, rng, singletons))
@@ -150,5 +154,5 @@ def test_choices_have_the_chances_of_the_restatement(case):
             told = [r.runs, r.seconds, r.bugs, r.new_bugs, r.singletons]
             seen = np.array(told + [0] * (EPOCH_SIZE - len(told)), float)
             account(arms, r.arm, seen)
-            policy.functions.learn(arms, memory, r.arm, seen)
+            functions.learn(arms, memory, r.arm, seen)
             literal.learned(r)

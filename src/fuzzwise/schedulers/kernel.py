@@ -1,8 +1,8 @@
-"""The two functions that make a scheduler, compiled where numba is installed.
+"""The two functions that make a scheduler.
 
-A policy is a pair of small functions over plain arrays. The replay calls them from a compiled loop,
-millions of times a second; a live campaign calls the same functions once an epoch. Both draw from
-the same kind of generator, so the same seed gives the same choices.
+A policy is a pair of small functions over plain arrays. A live campaign calls them once an epoch,
+as they are; the replay calls them from a compiled loop, millions of times a second (``compiled``).
+Both draw from the same kind of generator, so the same seed gives the same choices.
 
     choose(arms, memory, rng) -> arm
     learn(arms, memory, arm, epoch)
@@ -15,7 +15,6 @@ the finished epoch showed; ``account`` has added it to the common columns before
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,46 +63,32 @@ many more a second are to be expected. Where a risk is accepted: the seconds unt
 Where it is told: 1 more than the bugs shown in the second half of all runs."""
 EPOCH_SIZE = 9
 
-
-def _numba() -> Any:
-    """The compiler, or None: a live campaign chooses once in seconds and does well without."""
-    try:
-        return import_module("numba")
-    except ImportError:
-        return None
-
-
-numba = _numba()
-if numba is not None:
-    ARMS = numba.types.float64[:, ::1]
-    MEMORY = numba.types.float64[::1]
-    GENERATOR = numba.typeof(np.random.default_rng(0))
-    CHOOSE = numba.types.int64(ARMS, MEMORY, GENERATOR)
-    LEARN = numba.types.void(ARMS, MEMORY, numba.types.int64, MEMORY)
+_ROLE = "__fuzzwise_role__"
 
 
 def helper(function: AnyFunction) -> AnyFunction:
     """Mark a function that ``choose`` or ``learn`` calls."""
-    if numba is None:
-        return function
-    compiled: AnyFunction = numba.njit(cache=True)(function)
-    return compiled
+    return _marked(function, "helper")
 
 
 def choosing(function: Choose) -> Choose:
     """Mark the function of a policy that chooses the next configuration."""
-    if numba is None:
-        return function
-    compiled: Choose = numba.njit(CHOOSE, cache=True)(function)
-    return compiled
+    return _marked(function, "choose")
 
 
 def learning(function: Learn) -> Learn:
     """Mark the function of a policy that learns from a finished epoch."""
-    if numba is None:
-        return function
-    compiled: Learn = numba.njit(LEARN, cache=True)(function)
-    return compiled
+    return _marked(function, "learn")
+
+
+def role(function: object) -> str | None:
+    """What a function was marked as: "helper", "choose" or "learn"."""
+    return getattr(function, _ROLE, None)
+
+
+def _marked(function: AnyFunction, name: str) -> AnyFunction:
+    setattr(function, _ROLE, name)
+    return function
 
 
 @helper

@@ -1,7 +1,8 @@
 """Ways to pick a configuration from a column of numbers; the policies are built from them.
 
-All of them look at available configurations only, use plain loops (the same additions in the same
-order whether compiled or not) and draw the smallest number of uniforms.
+All of them look at available configurations only, add up in plain loops (the same additions in the
+same order whether compiled or not) and draw the smallest number of uniforms. Those of the default
+policy are without loops: a live campaign may have ten thousand targets and no compiler.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from fuzzwise.schedulers.kernel import AVAILABLE, STARTED, helper
 @helper
 def first_unstarted(arms: Floats) -> int:
     """The first available configuration that never got an epoch, or -1."""
-    for arm in range(arms.shape[0]):
-        if arms[arm, STARTED] == 0.0 and arms[arm, AVAILABLE] != 0.0:
-            return arm
-    return -1
+    waiting = np.flatnonzero((arms[:, STARTED] == 0.0) & (arms[:, AVAILABLE] != 0.0))
+    return int(waiting[0]) if len(waiting) > 0 else -1
 
 
 @helper
@@ -62,25 +61,9 @@ def in_proportion(arms: Floats, column: int, rng: np.random.Generator) -> int:
 @helper
 def highest(arms: Floats, column: int, rng: np.random.Generator) -> int:
     """The available configuration with the highest value in a column; ties at random."""
-    best = -np.inf
-    ties = 0
-    winner = -1
-    for arm in range(arms.shape[0]):
-        if arms[arm, AVAILABLE] != 0.0:
-            value = arms[arm, column]
-            if value > best:
-                best = value
-                winner = arm
-                ties = 1
-            elif value == best:
-                ties += 1
-    if ties <= 1:
-        return winner
-    skip = int(rng.random() * ties)
-    for arm in range(winner, arms.shape[0]):
-        if arms[arm, AVAILABLE] != 0.0 and arms[arm, column] == best:
-            winner = arm
-            if skip == 0:
-                break
-            skip -= 1
-    return winner
+    available = np.flatnonzero(arms[:, AVAILABLE] != 0.0)
+    values = arms[:, column][available]
+    winners = available[values == values.max()]
+    if len(winners) == 1:
+        return int(winners[0])
+    return int(winners[int(rng.random() * len(winners))])

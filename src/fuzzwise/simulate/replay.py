@@ -17,6 +17,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats, Ints
 from fuzzwise.recording.recording import Recording
 from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, start_arms
+from fuzzwise.schedulers.compiled import compiled_functions
 from fuzzwise.simulate.replay_kernel import NEVER, Points, points, replay_kernel
 
 EPOCHS_EACH = 20
@@ -156,7 +157,7 @@ def _run(
     budget = round(seconds * 1e6)
     found = np.full(len(recording.bugs), NEVER, np.int64)
     epochs = replay_kernel(
-        *policy.functions,
+        *compiled_functions(policy.functions),
         start_arms(policy, count),
         policy.memory(count),
         rng,

@@ -9,19 +9,15 @@ from numba import njit, types
 
 from fuzzwise.model import Ints
 from fuzzwise.recording.recording import MARK, Recording
+from fuzzwise.schedulers.compiled import ARMS, CHOOSE, GENERATOR, LEARN, MEMORY, compiled
 from fuzzwise.schedulers.kernel import (
-    ARMS,
     AVAILABLE,
-    CHOOSE,
     EPOCH_BUGS,
     EPOCH_NEW_BUGS,
     EPOCH_RUNS,
     EPOCH_SECONDS,
     EPOCH_SINGLETONS,
     EPOCH_SIZE,
-    GENERATOR,
-    LEARN,
-    MEMORY,
     STARTED,
     account,
 )
@@ -30,6 +26,7 @@ NEVER = np.iinfo(np.int64).max
 """When a bug is found that is never found."""
 
 _INTS = types.int64[::1]
+_account = compiled(account)
 
 
 class Points(NamedTuple):
@@ -151,6 +148,6 @@ def replay_kernel(
         epoch[EPOCH_BUGS] = new_here
         epoch[EPOCH_NEW_BUGS] = new
         epoch[EPOCH_SINGLETONS] = singletons[arm]
-        account(arms, arm, epoch)
+        _account(arms, arm, epoch)
         learn(arms, memory, arm, epoch)
     return epochs
