@@ -9,6 +9,7 @@ import pytest
 from fuzzwise.campaign.config import read_plan
 from fuzzwise.campaign.plan import AFL, BLACK_BOX, LIBFUZZER, Build, TargetPlan
 from fuzzwise.engines.blackbox import Limits
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 
 ELF = b"\x7fELF" + bytes(100)
@@ -47,7 +48,14 @@ def test_a_program_made_for_afl_needs_no_more_than_its_path(home):
     assert target.name == "made-for-afl"
     assert target.limits == Limits(seconds=1.0, memory_mib=2048)
     assert (target.jobs, target.options, target.build) == (1, (), None)
-    assert target.finds_coverage
+    assert engine_named(target.engine).finds_coverage
+
+
+def test_a_path_with_a_space_hides_nothing(home):
+    (home / "made-for-afl").rename(home / "made for afl")
+    target = target_of(home, 'program = "made for afl"\nname = "spaced"')
+    assert target.engine == AFL
+    assert target.command == (str(home / "made for afl"),)
 
 
 def test_a_command_of_a_program_made_for_afl_is_one_for_afl(home):

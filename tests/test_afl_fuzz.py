@@ -24,7 +24,7 @@ from fuzzwise.engines.aflplusplus.program import (
     map_size,
     reproducing,
 )
-from fuzzwise.engines.choice import engine_of
+from fuzzwise.engines.registry import likely_engine
 from fuzzwise.errors import BadInput
 from observed_target import fuzz
 
@@ -162,10 +162,10 @@ def test_targets_are_recognised(tmp_path, markup, parser):
     assert is_afl_target(parser)
     assert not is_afl_target(Path("/bin/true"))
     assert not is_afl_target(tmp_path / "missing")
-    assert engine_of(markup) == "afl++"
+    assert likely_engine(markup) == "afl++"
     observed = tmp_path / "observed"
     observed.write_bytes(markup.read_bytes() + b"FUZZWISE_STATE")
-    assert engine_of(observed) == "libfuzzer"
+    assert likely_engine(observed) == "libfuzzer"
     assert reproducing((str(markup),)) == (str(markup), "@@")
     assert reproducing((str(parser),)) == (str(parser),)
     assert reproducing((str(parser), "-v", "@@")) == (str(parser), "-v", "@@")

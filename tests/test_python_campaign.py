@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from fuzzwise.campaign.plan import PYTHON, TargetPlan
-from fuzzwise.campaign.sessions import ENGINES
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.triage.workers import Workers
 from observed_target import EXAMPLES
 from python_targets import CALENDAR
@@ -19,7 +19,7 @@ from python_targets import CALENDAR
 def session_of(harness: Path, folder: Path) -> LibFuzzerSession:
     plan = TargetPlan("t", PYTHON, (str(harness),))
     with Workers(1) as workers:
-        session = ENGINES[PYTHON](plan, folder, 1, workers)
+        session = engine_named(PYTHON).open_session(plan, folder, 1, workers)
     assert isinstance(session, LibFuzzerSession)
     return session
 

@@ -11,9 +11,9 @@ from fuzzwise.campaign.changes import glance, signature
 from fuzzwise.campaign.config import read_plan
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import LIBFUZZER, PYTHON, CampaignPlan, TargetPlan
-from fuzzwise.engines.choice import engine_of
 from fuzzwise.engines.python.launch import launch
 from fuzzwise.engines.python.probe import RUNNER
+from fuzzwise.engines.registry import engine_named, likely_engine
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import Bug
 
@@ -46,10 +46,10 @@ def test_a_python_file_is_a_python_target(home):
     (target,) = plan_of(home, '[[target]]\nprogram = "harness.py"').targets
     assert (target.name, target.engine, target.python) == ("harness", PYTHON, None)
     assert target.command == (str(home / "harness.py"),)
-    assert target.finds_coverage
+    assert engine_named(target.engine).finds_coverage
     assert target.build is None
-    assert engine_of(target.program) == PYTHON
-    assert engine_of(home / "script") == LIBFUZZER
+    assert likely_engine(target.program) == PYTHON
+    assert likely_engine(home / "script") == LIBFUZZER
 
 
 def test_everything_that_can_be_said_of_one(home):

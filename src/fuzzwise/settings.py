@@ -65,10 +65,10 @@ class Table:
         found: str = self.value(key, expected, _text, default)
         return found
 
-    def ends_with(self, key: str, ending: str) -> bool:
-        """Whether a key is a text that ends so; for what depends on it before it is read."""
+    def glimpse(self, key: str) -> str:
+        """A text before it is read, for what depends on it; "" where there is none."""
         given = self._values.get(key)
-        return isinstance(given, str) and given.endswith(ending)
+        return given if isinstance(given, str) else ""
 
     def first_word(self, key: str) -> str:
         """The first word of a command, "" where there is none; read without a complaint."""

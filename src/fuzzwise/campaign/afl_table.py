@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzzwise.campaign.afl_options import MOST_BYTES, read_options
 from fuzzwise.campaign.harness_table import planned, read_fuzzed, read_program
-from fuzzwise.campaign.plan import AFL, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.target_common import (
     FOR_BLACK_BOX,
     FOR_PYTHON,
@@ -16,20 +16,8 @@ from fuzzwise.campaign.target_common import (
     Common,
     read_command,
 )
-from fuzzwise.engines.aflplusplus.program import is_afl_target, is_instrumented
-from fuzzwise.errors import BadInput
-from fuzzwise.programs import locate
+from fuzzwise.engines.aflplusplus.program import is_instrumented
 from fuzzwise.settings import Table, shown
-
-
-def is_made_for_afl(table: Table, home: Path) -> bool:
-    """Whether the program of a target is one for afl-fuzz; read without a complaint."""
-    program = table.first_word("program")
-    word = str(home / program) if program else table.first_word("command")
-    try:
-        return bool(word) and is_afl_target(locate(word, home))
-    except BadInput:
-        return False
 
 
 def read_afl(table: Table, common: Common) -> list[TargetPlan]:
@@ -48,7 +36,7 @@ def read_afl(table: Table, common: Common) -> list[TargetPlan]:
     build = common.build(name, *(() if table.has("command") else ("-fsanitize=fuzzer",)))
     if build:
         words = (str(build.program), *words[1:])
-    plan = planned(name, AFL, words, common, fuzzed, build)
+    plan = planned(name, words, common, fuzzed, build)
     return [replace(plan, options=fuzzed.options)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-from fuzzwise.campaign.plan import BLACK_BOX, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.target_common import (
     EXPECTED_NAME,
     FOR_LIBFUZZER,
@@ -42,7 +42,7 @@ def read_black_box(table: Table, common: Common) -> list[TargetPlan]:
             table.problem("corpus", f"has {shown(seed.name)}; rename it to {EXPECTED_NAME}.")
     return [
         TargetPlan(
-            full, BLACK_BOX, words, (seed,), None, limits, mutation,
+            full, common.engine, words, (seed,), None, limits, mutation,
             share=common.share, jobs=common.jobs, accepted_risk=common.accepted_risk, build=build,
         )
         for seed, full in names.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -12,16 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from fuzzwise.campaign.plan import AFL, LIBFUZZER, Build, CampaignPlan
-from fuzzwise.engines.aflplusplus.program import COMPILERS, CXX_COMPILERS, INSTALL
-from fuzzwise.engines.blackbox.build import find_compiler
-from fuzzwise.engines.libfuzzer.build import (
-    COMPILER_VARIABLE,
-    CXX_SUFFIXES,
-    Toolchain,
-    build_words,
-    find_toolchain,
-)
+from fuzzwise.campaign.plan import Build, CampaignPlan
+from fuzzwise.engines.libfuzzer.build import CXX_SUFFIXES
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, write_whole
 from fuzzwise.triage.text import clean
@@ -86,42 +78,17 @@ def _make(build: Build, engine: str, say: Callable[[str], None]) -> None:
 
 def _words(build: Build, engine: str, program: Path) -> list[str]:
     """The command that makes the program; optimised, with symbols, unless the flags say how."""
-    sources = [str(path) for path in build.sources]
-    words = [*sources, *build.flags, "-o", str(program)]
-    if engine == LIBFUZZER:
-        return build_words(_toolchain(os.environ.get(COMPILER_VARIABLE)), words)
     extra = [] if any(flag.startswith("-O") for flag in build.flags) else ["-O2"]
     extra += [] if any(flag.startswith("-g") for flag in build.flags) else ["-g"]
-    compiler = _afl_compiler(build) if engine == AFL else _compiler(build)
-    return [compiler, *extra, *words]
-
-
-@cache
-def _toolchain(asked: str | None) -> Toolchain:  # noqa: ARG001
-    """The clang of this machine, looked for once: a hundred targets have the same."""
-    return find_toolchain()
+    words = [*extra, *map(str, build.sources), *build.flags, "-o", str(program)]
+    build_words = engine_named(engine).build_words
+    assert build_words is not None  # others have refused the sources
+    return build_words(words, any(path.suffix in CXX_SUFFIXES for path in build.sources))
 
 
 @cache
 def _version(compiler: str) -> str:
     return _run([compiler, "--version"])[1]
-
-
-def _compiler(build: Build) -> str:
-    if not any(path.suffix in CXX_SUFFIXES for path in build.sources):
-        return find_compiler()
-    for name in ("c++", "g++", "clang++"):
-        if found := shutil.which(name):
-            return found
-    raise BadInput("No C++ compiler was found. Install one with: apt-get install g++")
-
-
-def _afl_compiler(build: Build) -> str:
-    is_cxx = any(path.suffix in CXX_SUFFIXES for path in build.sources)
-    for name in CXX_COMPILERS if is_cxx else COMPILERS:
-        if found := shutil.which(name):
-            return found
-    raise BadInput(f"No compiler of AFL++ was found. {INSTALL}")
 
 
 def _made_of(build: Build, words: Sequence[str]) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from fuzzwise.campaign.plan import PYTHON, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.files import content_hash, stamp
 
 
 def glance(plan: TargetPlan) -> tuple[object, ...]:
     """Something cheap that changes whenever the content may have changed."""
-    places = [*_programs(plan), *plan.corpus, *([plan.dictionary] if plan.dictionary else [])]
+    programs = engine_named(plan.engine).made_of(plan)
+    places = [*programs, *plan.corpus, *([plan.dictionary] if plan.dictionary else [])]
     return tuple(_stamp(place) for place in places)
 
 
@@ -19,21 +21,13 @@ def signature(plan: TargetPlan) -> str:
     """The content of everything, in one hash; "" where the program is missing."""
     if not plan.program.is_file():
         return ""
-    digest = hashlib.sha256(" ".join(map(_content, _programs(plan))).encode())
+    programs = engine_named(plan.engine).made_of(plan)
+    digest = hashlib.sha256(" ".join(map(_content, programs)).encode())
     for name in sorted(_content(path) for place in plan.corpus for path in _files(place)):
         digest.update(name.encode())
     if plan.dictionary:
         digest.update(_content(plan.dictionary).encode())
     return digest.hexdigest()
-
-
-def _programs(plan: TargetPlan) -> tuple[Path, ...]:
-    """The program; of a Python harness also the modules that it imported when it was loaded."""
-    if plan.engine != PYTHON:
-        return (plan.program,)
-    from fuzzwise.engines.python.probe import known_files
-
-    return known_files(plan.program)
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

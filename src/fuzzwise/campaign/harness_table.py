@@ -65,7 +65,6 @@ def read_program(
 
 def planned(
     name: str,
-    engine: str,
     command: tuple[str, ...],
     common: Common,
     fuzzed: Fuzzed,
@@ -73,7 +72,7 @@ def planned(
 ) -> TargetPlan:
     """The target, with its command as it is for its engine."""
     return TargetPlan(
-        name, engine, command, fuzzed.corpus, fuzzed.dictionary, fuzzed.limits,
+        name, common.engine, command, fuzzed.corpus, fuzzed.dictionary, fuzzed.limits,
         max_length=fuzzed.length, share=common.share, jobs=common.jobs,
         accepted_risk=common.accepted_risk, build=build,
     )  # fmt: skip

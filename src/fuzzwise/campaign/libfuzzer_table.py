@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzzwise.campaign.harness_table import Fuzzed, planned, read_fuzzed, read_program
 from fuzzwise.campaign.libfuzzer_options import read_options
-from fuzzwise.campaign.plan import LIBFUZZER, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.target_common import FOR_BLACK_BOX, FOR_PYTHON, TWO_PROGRAMS, Common
 from fuzzwise.campaign.target_files import is_unobserved
 from fuzzwise.settings import Table
@@ -23,7 +23,7 @@ def read_libfuzzer(table: Table, common: Common) -> list[TargetPlan]:
     name = common.named(table, program or common.sources[0])
     build = common.build(name)
     command = (str(build.program if build else program), *fuzzed.options)
-    return [planned(name, LIBFUZZER, command, common, fuzzed, build)]
+    return [planned(name, command, common, fuzzed, build)]
 
 
 def refuse_black_box(table: Table, remedy: str) -> None:

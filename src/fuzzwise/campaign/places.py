@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import AFL, LIBFUZZER, PYTHON, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, locked_file
 from fuzzwise.store.reading import LOCK
 from fuzzwise.store.turn import BugFound
 from fuzzwise.triage.bug_book import REPORT, Bug
-from fuzzwise.triage.examine import INPUT, shell_line
+from fuzzwise.triage.examine import shell_line
 
 TARGETS = "targets"
 PATIENCE = 1.0
@@ -39,27 +40,12 @@ def bug_found(folder: Path, plan: TargetPlan, bug: Bug) -> BugFound:
     inputs = tuple(str(crashes / name) for name in bug.inputs)
     command = ""
     if inputs:
-        words = _one_input(plan)
+        words = engine_named(plan.engine).one_input(plan)
         command = shell_line(words, folder / inputs[0])
     if not bug.frames:
         own = hashlib.sha256(f"{plan.program.name}\n{bug.id}".encode(errors="replace"))
         bug = replace(bug, id=own.hexdigest()[:16])
     return BugFound(bug, report, inputs, command)
-
-
-def _one_input(plan: TargetPlan) -> tuple[str, ...]:
-    """The command that runs a target on one input."""
-    if plan.engine == LIBFUZZER:
-        return (plan.command[0], INPUT)
-    if plan.engine == PYTHON:
-        from fuzzwise.engines.python.launch import replay
-
-        return (*replay(plan.program, plan.python), INPUT)
-    if plan.engine == AFL:
-        from fuzzwise.engines.aflplusplus.program import reproducing
-
-        return reproducing(plan.command)
-    return plan.command
 
 
 @contextmanager

@@ -56,11 +56,6 @@ class TargetPlan:
         return Path(self.command[0])
 
     @property
-    def finds_coverage(self) -> bool:
-        """Whether its species are coverage; those of a black box are bugs."""
-        return self.engine != BLACK_BOX
-
-    @property
     def weight(self) -> float:
         """How long its epochs are, beside those of a target with a medium share."""
         return SHARES[self.share]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzzwise.campaign.harness_table import planned
 from fuzzwise.campaign.libfuzzer_table import read_libfuzzer_keys, refuse_black_box
-from fuzzwise.campaign.plan import PYTHON, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.target_common import Common
 from fuzzwise.campaign.target_files import existing
 from fuzzwise.engines.python.interpreter import find_python
@@ -36,7 +36,7 @@ def read_python(table: Table, common: Common) -> list[TargetPlan]:
         )
         return []
     command = (str(path), *fuzzed.options)
-    plan = planned(common.named(table, path), PYTHON, command, common, fuzzed)
+    plan = planned(common.named(table, path), command, common, fuzzed)
     return [replace(plan, python=python)]
 
 

@@ -32,6 +32,7 @@ class Common:
 
     home: Path
     out: Path
+    engine: str
     name: str
     share: str
     jobs: int

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from fuzzwise.campaign.afl_table import is_made_for_afl, read_afl
-from fuzzwise.campaign.black_box_table import read_black_box
-from fuzzwise.campaign.libfuzzer_table import read_libfuzzer
-from fuzzwise.campaign.plan import AFL, BLACK_BOX, LIBFUZZER, PYTHON, SHARES, TargetPlan
-from fuzzwise.campaign.python_table import read_python
+from fuzzwise.campaign.plan import SHARES, TargetPlan
 from fuzzwise.campaign.target_common import EXPECTED_NAME, Common, is_name
 from fuzzwise.campaign.target_files import find_sources, flags_from
-from fuzzwise.engines.python.launch import SUFFIX
+from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
+from fuzzwise.errors import BadInput
+from fuzzwise.programs import locate
 from fuzzwise.settings import Table, shown
 
 MOST_JOBS = 64
-
-_READERS: dict[str, Callable[[Table, Common], list[TargetPlan]]] = {
-    LIBFUZZER: read_libfuzzer,
-    BLACK_BOX: read_black_box,
-    PYTHON: read_python,
-    AFL: read_afl,
-}
 
 
 def read_targets(
@@ -33,7 +23,7 @@ def read_targets(
     ``home`` is where the file is, ``out`` the campaign's folder. Where something is wrong, the
     table has the problem, and the list may be empty.
     """
-    engine = table.choice("engine", tuple(_READERS), _likely_engine(table, home))
+    engine = table.choice("engine", tuple(ENGINES), _likely_engine(table, home))
     name = table.text("name", "", EXPECTED_NAME)
     share = table.choice("share", tuple(SHARES), "medium")
     jobs = table.whole("jobs", 1, 1, MOST_JOBS)
@@ -49,16 +39,18 @@ def read_targets(
     flags = flags_from(table, home)
     if table.has("flags") and not table.has("sources"):
         table.problem("flags", "are given without sources; add sources, or remove flags.")
-    common = Common(home, out, name, share, jobs, accepted_risk, sources, flags)
-    targets = _READERS[engine](table, common)
+    common = Common(home, out, engine, name, share, jobs, accepted_risk, sources, flags)
+    targets = engine_named(engine).read_target(table, common)
     table.finish()
     return targets
 
 
 def _likely_engine(table: Table, home: Path) -> str:
     """The engine where the table names none."""
-    if is_made_for_afl(table, home):
-        return AFL
-    if table.has("command"):
-        return BLACK_BOX
-    return PYTHON if table.ends_with("program", SUFFIX) else LIBFUZZER
+    program = table.glimpse("program")
+    word = str(home / program) if program else table.first_word("command")
+    try:
+        path = locate(word, home)
+    except BadInput:  # told when it is read; its name may still tell whose it is
+        path = Path(word)
+    return likely_engine(path, in_command=table.has("command"))

@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from fuzzwise.assessment import assess
-from fuzzwise.campaign.plan import AFL
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
-from fuzzwise.engines.choice import SUPERVISORS, engine_of, supervise
 from fuzzwise.engines.progress import Progress
+from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
 from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
 from fuzzwise.report.live import View, rows
@@ -25,7 +24,7 @@ from fuzzwise.units import parse_count, parse_duration
 @click.argument("corpus", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--engine",
-    type=click.Choice(sorted(SUPERVISORS)),
+    type=click.Choice(sorted(name for name in ENGINES if engine_named(name).supervise)),
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
 @options.accept_risk("Stop when the discovery probability is below this.")
@@ -126,7 +125,13 @@ def command(
     TestOneInput(data). Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
     input is kept, crashes with the same stack are one bug, and fuzzing goes on.
     """
-    engine = engine or engine_of(target)
+    engine = engine or likely_engine(target)
+    supervise = engine_named(engine).supervise
+    if supervise is None:
+        raise BadInput(
+            f"{target} is a target for {engine}, which takes part in campaigns only. "
+            "Name it in a campaign file, and start that with: fuzzwise run FILE"
+        )
     settings = Settings(
         target=target,
         corpus=corpus,
@@ -145,7 +150,7 @@ def command(
         arguments=_words("--arguments", arguments or ""),
         python=python,
     )
-    supervisor = supervise(engine, settings)
+    supervisor = supervise(settings)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: supervisor.interrupt())
     if supervisor.resumed and not quiet:
@@ -166,7 +171,7 @@ def _fuzzer_options(
     engine: str, libfuzzer: tuple[str, ...], afl: tuple[str, ...], arguments: str | None
 ) -> tuple[str, ...]:
     """The words for the fuzzer; refused where they are for another one."""
-    if engine == AFL:
+    if engine == "afl++":
         if libfuzzer:
             raise BadInput("--libfuzzer: the target is one of AFL++; give its options with --afl.")
         return tuple(word for option in afl for word in _words("--afl", option))

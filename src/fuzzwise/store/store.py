@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, insert, or_, select, update
 import fuzzwise
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.campaign.state import WAITING, CampaignState, Stopped
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.store.database import (
     FILE,
@@ -263,7 +264,7 @@ class Store:
                 "position": position,
                 "present": True,
                 "engine": plan.engine,
-                "finds_coverage": plan.finds_coverage,
+                "finds_coverage": engine_named(plan.engine).finds_coverage,
                 "share": plan.share,
                 "accepted_risk": plan.accepted_risk,
             }

@@ -137,7 +137,7 @@ def _said(command: Sequence[str], variables: dict[str, str], scratch: Path) -> s
 def _contains(program: Path, mark: bytes) -> bool:
     try:
         return _holds(program, stamp(program), mark)
-    except OSError:
+    except (OSError, ValueError):  # a name with NUL
         return False
 
 

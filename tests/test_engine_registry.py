@@ -1,0 +1,115 @@
+"""Engines by name: one module and one line are all that a new one needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzzwise.campaign.build import build_all
+from fuzzwise.campaign.changes import glance
+from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.places import bug_found
+from fuzzwise.campaign.sessions import open_sessions
+from fuzzwise.cli.fuzz import command
+from fuzzwise.engines import registry
+from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
+from fuzzwise.errors import BadInput
+from fuzzwise.store.store import Store
+from fuzzwise.triage.bug_book import Bug
+from fuzzwise.triage.workers import Workers
+
+FIFTH = """
+from pathlib import Path
+from types import SimpleNamespace
+
+from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.engine import Engine
+
+ENGINE = Engine(
+    finds_coverage=False,
+    read_target=lambda table, common: [
+        TargetPlan(
+            common.name, common.engine, (table.text("program"),), build=common.build(common.name)
+        )
+    ],
+    open_session=lambda plan, folder, seed, workers: SimpleNamespace(made_for=plan, folder=folder),
+    one_input=lambda plan: ("fifth", "--run", "@@"),
+    claims=lambda program, in_command: program.suffix == ".fifth",
+    made_of=lambda plan: (plan.program, plan.program.with_suffix(".more")),
+    build_words=lambda words, cxx: ["/bin/sh", "-c", 'echo "$@" > "$0"', words[-1], *words],
+)
+"""
+
+
+def made_for_afl(path: Path) -> Path:
+    path.write_bytes(b"\x7fELF" + bytes(100) + b"__AFL_SHM_ID")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "in_command", "engine"),
+    [
+        ("harness.py", False, "python"),
+        ("harness.py", True, "black-box"),
+        ("harness", False, "libfuzzer"),
+        ("harness", True, "black-box"),
+        ("no\0name", False, "libfuzzer"),
+        ("", False, "libfuzzer"),
+    ],
+)
+def test_whose_a_program_is_where_nobody_says(tmp_path, name, in_command, engine):
+    assert likely_engine(tmp_path / name, in_command) == engine
+
+
+def test_what_was_made_for_afl_stays_so_in_a_command(tmp_path):
+    program = made_for_afl(tmp_path / "program")
+    assert likely_engine(program) == likely_engine(program, in_command=True) == "afl++"
+
+
+def test_no_engine_is_loaded_before_it_is_asked_for():
+    script = (
+        "import sys\nfrom fuzzwise.engines.registry import ENGINES, engine_named\n"
+        "loaded = lambda: [name for name in ENGINES if ENGINES[name] in sys.modules]\n"
+        "print(loaded()); engine_named('python'); print(loaded())\n"
+        "print([name for name in sys.modules if name.endswith(('.session', '.supervisor'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "[]\n['python']\n[]\n", done.stderr
+
+
+def test_a_black_box_is_all_that_the_command_for_one_target_has_not():
+    assert [name for name in ENGINES if not engine_named(name).supervise] == ["black-box"]
+
+
+def test_a_module_and_a_line_make_an_engine(tmp_path, monkeypatch):
+    (tmp_path / "fifth_engine.py").write_text(FIFTH)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(registry.ENGINES, "fifth", "fifth_engine")
+    (tmp_path / "a.c").touch()
+    (tmp_path / "plan.toml").write_text(
+        '[[target]]\nname = "t"\nprogram = "x.fifth"\nsources = "a.c"'
+    )
+    plan = read_plan(tmp_path / "plan.toml")
+    (target,) = plan.targets
+    assert target.engine == "fifth"
+    assert len(glance(target)) == 2
+    with pytest.raises(BadInput, match=r"x\.fifth is a target for fifth, which takes part in camp"):
+        command.main(["x.fifth"], standalone_mode=False)
+
+    said: list[str] = []
+    assert build_all(plan, said.append) == {}
+    assert said == ["Building t."]
+    assert (plan.folder / "programs" / "t").read_text().startswith(f"-O2 -g {tmp_path / 'a.c'}")
+
+    with Workers(1) as workers:
+        session = open_sessions(plan, workers)["t"]
+    assert vars(session) == {"made_for": target, "folder": plan.folder / "targets" / "t"}
+
+    bug = Bug("0" * 16, "crash", "high", ("f",), 1, ("0/input",), 5, 1.0)
+    assert bug_found(plan.folder, target, bug).command.startswith("fifth --run ")
+    with Store.open(plan.folder) as store:
+        store.begin_run(plan, None)
+        assert [known.finds_coverage for known in store.state().targets] == [False]
