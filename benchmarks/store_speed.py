@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import insert, update
 
-from fuzzwise.campaign.plan import LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.store import reading
 from fuzzwise.store.database import FILE, open_for_writing
@@ -71,7 +71,7 @@ def show(claim: str, job: Callable[[], object], limit: str) -> None:
 
 
 def plan(folder: Path) -> CampaignPlan:
-    made = tuple(TargetPlan(f"t{i}", LIBFUZZER, ("/bin/true",)) for i in range(TARGETS))
+    made = tuple(TargetPlan(f"t{i}", "libfuzzer", ("/bin/true",)) for i in range(TARGETS))
     return CampaignPlan("long", folder, made, None, 2, "risk-rate", 1.0)
 
 

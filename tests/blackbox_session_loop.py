@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from fuzzwise.campaign.plan import BLACK_BOX, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.blackbox import Mutation
 from fuzzwise.engines.blackbox.session import BlackBoxSession
 from fuzzwise.triage.workers import Workers
@@ -18,7 +18,7 @@ SEED = 5
 def plan(program: Path, seed_file: Path, token: str) -> TargetPlan:
     """The same in the process that is killed and in the test."""
     command = (str(program), "@@", token)
-    return TargetPlan("target", BLACK_BOX, command, (seed_file,), mutation=MUTATION)
+    return TargetPlan("target", "black-box", command, (seed_file,), mutation=MUTATION)
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER
 from fuzzwise.campaign.state import (
     BROKEN,
     FUZZING,
@@ -146,7 +145,7 @@ def _target(
         detail = f"build/{name}: no such file. Build it, or take the target out of the file."
     return TargetState(
         name=name,
-        engine=LIBFUZZER if coverage else BLACK_BOX,
+        engine="libfuzzer" if coverage else "black-box",
         finds_coverage=coverage,
         state=mood,
         reason=reason,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.campaign.plan import LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
@@ -122,7 +122,9 @@ def plan_of(folder: Path, names: list[str], **settings: object) -> CampaignPlan:
         program.write_text(name)
         corpus = folder / f"{name}.corpus"
         corpus.mkdir()
-        targets.append(TargetPlan(name, LIBFUZZER, (str(program),), (corpus,), accepted_risk=1e-3))
+        targets.append(
+            TargetPlan(name, "libfuzzer", (str(program),), (corpus,), accepted_risk=1e-3)
+        )
     plan = CampaignPlan(
         name="paper",
         folder=folder / "out",

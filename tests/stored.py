@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.store.reading import read_decisions, read_history, read_state
 from fuzzwise.store.store import Store
@@ -26,7 +26,7 @@ def plan(folder: Path, *names: str) -> CampaignPlan:
     targets = tuple(
         TargetPlan(
             name,
-            BLACK_BOX if name.startswith("box") else LIBFUZZER,
+            "black-box" if name.startswith("box") else "libfuzzer",
             ("/bin/true",),
             share="high",
             accepted_risk=1e-4,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzwise.campaign.config import read_plan
-from fuzzwise.campaign.plan import AFL, BLACK_BOX, LIBFUZZER, Build, TargetPlan
+from fuzzwise.campaign.plan import Build, TargetPlan
 from fuzzwise.engines.blackbox import Limits
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
@@ -43,7 +43,7 @@ def target_of(home: Path, text: str) -> TargetPlan:
 
 def test_a_program_made_for_afl_needs_no_more_than_its_path(home):
     target = target_of(home, 'program = "made-for-afl"')
-    assert target.engine == AFL
+    assert target.engine == "afl++"
     assert target.command == (str(home / "made-for-afl"),)
     assert target.name == "made-for-afl"
     assert target.limits == Limits(seconds=1.0, memory_mib=2048)
@@ -54,17 +54,17 @@ def test_a_program_made_for_afl_needs_no_more_than_its_path(home):
 def test_a_path_with_a_space_hides_nothing(home):
     (home / "made-for-afl").rename(home / "made for afl")
     target = target_of(home, 'program = "made for afl"\nname = "spaced"')
-    assert target.engine == AFL
+    assert target.engine == "afl++"
     assert target.command == (str(home / "made for afl"),)
 
 
 def test_a_command_of_a_program_made_for_afl_is_one_for_afl(home):
     target = target_of(home, 'command = "./made-for-afl -v @@"')
-    assert target.engine == AFL
+    assert target.engine == "afl++"
     assert target.command == (str(home / "made-for-afl"), "-v", "@@")
     asked = target_of(home, 'command = "./made-for-afl @@"\nengine = "black-box"\ncorpus="seeds"')
-    assert asked.engine == BLACK_BOX
-    assert target_of(home, 'program = "observed"').engine == LIBFUZZER
+    assert asked.engine == "black-box"
+    assert target_of(home, 'program = "observed"').engine == "libfuzzer"
 
 
 def test_everything_can_be_said(home):

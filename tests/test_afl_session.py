@@ -15,7 +15,7 @@ import pytest
 
 from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of
 from fuzzwise.campaign.places import bug_found
-from fuzzwise.campaign.plan import AFL, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.aflplusplus.session import AflSession
 from fuzzwise.engines.blackbox import Limits
 from fuzzwise.engines.leftovers import end_all
@@ -45,7 +45,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
 def session_of(
     folder: Path, workers: Workers, *command: object, **more: object
 ) -> tuple[AflSession, TargetPlan]:
-    plan = TargetPlan("t", AFL, tuple(map(str, command)), **more)  # type: ignore[arg-type]
+    plan = TargetPlan("t", "afl++", tuple(map(str, command)), **more)  # type: ignore[arg-type]
     return AflSession(plan, folder, 1, workers), plan
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from blackbox_session_loop import MUTATION, SEED, plan
 from blackbox_target import build, processes_with
-from fuzzwise.campaign.plan import BLACK_BOX, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Session, Totals
 from fuzzwise.engines.blackbox import Limits, Mutation, Runner, Target, make_input
 from fuzzwise.engines.blackbox import session as sessions
@@ -56,7 +56,7 @@ def seed_file(tmp_path: Path) -> Path:
 
 def parser(seed_file: Path, *flags: str, limits: Limits = LIMITS) -> TargetPlan:
     command = (str(build("parser", *flags)), "@@", str(seed_file))
-    return TargetPlan("parser", BLACK_BOX, command, (seed_file,), limits=limits, mutation=LETTERS)
+    return TargetPlan("parser", "black-box", command, (seed_file,), limits=limits, mutation=LETTERS)
 
 
 def discoveries(told: Totals) -> list[int]:
@@ -341,7 +341,7 @@ def test_runs_that_take_too_much_memory_are_counted_and_are_no_bugs(tmp_path, se
 def test_what_a_program_starts_does_not_survive_a_turn(tmp_path, seed_file, workers, deed):
     command = (str(build("hostile")), deed, "@@", str(tmp_path))
     limits = replace(LIMITS, seconds=5.0)  # its seed must not count as a hang on a busy machine
-    what = TargetPlan("hostile", BLACK_BOX, command, (seed_file,), limits=limits)
+    what = TargetPlan("hostile", "black-box", command, (seed_file,), limits=limits)
     session = BlackBoxSession(what, tmp_path / "t", 1, workers)
     assert consistent(session.turn(0.3, 1)).bugs == ()
     assert processes_with(str(tmp_path)) == []

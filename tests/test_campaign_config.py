@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzwise.campaign.config import default_epoch, read_plan
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, Build, CampaignPlan
+from fuzzwise.campaign.plan import Build, CampaignPlan
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.errors import BadInput
 
@@ -57,7 +57,7 @@ def test_a_short_file_gets_all_defaults(home: Path) -> None:
     assert (plan.confidence, plan.seed) == (0.95, 1)
     (target,) = plan.targets
     assert target.name == "harness"
-    assert target.engine == LIBFUZZER
+    assert target.engine == "libfuzzer"
     assert target.command == (str(home / "harness"),)
     assert (target.corpus, target.dictionary, target.build) == ((), None, None)
     assert (target.limits.seconds, target.limits.memory_mib) == (10, 2048)
@@ -135,7 +135,7 @@ def test_each_seed_of_a_black_box_is_a_target_of_its_own(home: Path) -> None:
     first = plan.targets[:3]
     assert [t.name for t in first] == ["prog-one", "prog-three", "prog-two"]
     for target in first:
-        assert target.engine == BLACK_BOX
+        assert target.engine == "black-box"
         sh = shutil.which("sh")
         assert target.command == (sh, "-c", "cat @@", str(home / "words.dict"))
         assert target.limits == Limits(seconds=0.2, processes=4)

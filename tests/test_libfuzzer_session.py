@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzwise.campaign.plan import LIBFUZZER, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.libfuzzer.state import State
 from observed_target import EXAMPLES, TARGETS, build
@@ -20,7 +20,7 @@ def diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def session_of(program: Path, folder: Path, **more: object) -> LibFuzzerSession:
-    plan = TargetPlan("t", LIBFUZZER, (str(program),), **more)  # type: ignore[arg-type]
+    plan = TargetPlan("t", "libfuzzer", (str(program),), **more)  # type: ignore[arg-type]
     return LibFuzzerSession(plan, folder, 1)
 
 

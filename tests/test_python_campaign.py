@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fuzzwise.campaign.plan import PYTHON, TargetPlan
+from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.triage.workers import Workers
@@ -17,9 +17,9 @@ from python_targets import CALENDAR
 
 
 def session_of(harness: Path, folder: Path) -> LibFuzzerSession:
-    plan = TargetPlan("t", PYTHON, (str(harness),))
+    plan = TargetPlan("t", "python", (str(harness),))
     with Workers(1) as workers:
-        session = engine_named(PYTHON).open_session(plan, folder, 1, workers)
+        session = engine_named("python").open_session(plan, folder, 1, workers)
     assert isinstance(session, LibFuzzerSession)
     return session
 

@@ -10,7 +10,7 @@ import pytest
 from fuzzwise.campaign.changes import glance, signature
 from fuzzwise.campaign.config import read_plan
 from fuzzwise.campaign.places import bug_found
-from fuzzwise.campaign.plan import LIBFUZZER, PYTHON, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.engines.python.launch import launch
 from fuzzwise.engines.python.probe import RUNNER
 from fuzzwise.engines.registry import engine_named, likely_engine
@@ -44,12 +44,12 @@ def plan_of(home: Path, text: str) -> CampaignPlan:
 
 def test_a_python_file_is_a_python_target(home):
     (target,) = plan_of(home, '[[target]]\nprogram = "harness.py"').targets
-    assert (target.name, target.engine, target.python) == ("harness", PYTHON, None)
+    assert (target.name, target.engine, target.python) == ("harness", "python", None)
     assert target.command == (str(home / "harness.py"),)
     assert engine_named(target.engine).finds_coverage
     assert target.build is None
-    assert likely_engine(target.program) == PYTHON
-    assert likely_engine(home / "script") == LIBFUZZER
+    assert likely_engine(target.program) == "python"
+    assert likely_engine(home / "script") == "libfuzzer"
 
 
 def test_everything_that_can_be_said_of_one(home):
@@ -115,7 +115,7 @@ def test_the_command_for_a_bug_runs_the_harness_on_its_input(home):
 
 
 def test_a_module_that_the_harness_imports_is_part_of_the_target(home):
-    plan = TargetPlan("t", PYTHON, (str(home / "harness.py"),))
+    plan = TargetPlan("t", "python", (str(home / "harness.py"),))
     alone, build = signature(plan), launch(plan.program).build
     before, seen = signature(plan), glance(plan)
     assert before != alone

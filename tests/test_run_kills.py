@@ -26,7 +26,7 @@ from campaign_files import (
     program,
     wait_until,
 )
-from fuzzwise.campaign.plan import BLACK_BOX, LIBFUZZER, CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.campaign.state import CampaignState
 from fuzzwise.engines.blackbox import Runner, Target
 from fuzzwise.engines.blackbox.session import PROGRESS
@@ -172,7 +172,7 @@ def check_counts(campaign: Campaign, state: CampaignState) -> None:
     assert by_epochs == inputs
     for target in plan.targets:
         folder = campaign.folder / "targets" / target.name
-        if target.engine == LIBFUZZER:
+        if target.engine == "libfuzzer":
             assert State(folder / "state").head.inputs == inputs[target.name]
         else:
             tally = load(folder / PROGRESS)
@@ -190,7 +190,7 @@ def check_tally(tally: Tally, target: TargetPlan, plan: CampaignPlan) -> None:
     A run that was itself killed counts as one that took too much memory, and may have hidden a
     crash: so many may be missing.
     """
-    assert target.engine == BLACK_BOX
+    assert target.engine == "black-box"
     seed = crc32(target.name.encode()) ^ plan.seed
     file = target.corpus[0]
     what = Target(target.command, file.read_bytes(), target.name, suffix=file.suffix)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from fuzzwise.campaign.plan import LIBFUZZER
 from fuzzwise.campaign.state import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
@@ -270,7 +269,7 @@ def test_a_resumed_campaign_remembers(tmp_path: Path) -> None:
             0.03,
         )
         assert (kept.inputs, kept.seconds, kept.species, kept.corpus) == (200, 20.0, 207, 3)
-        assert kept.engine == LIBFUZZER
+        assert kept.engine == "libfuzzer"
         assert kept.discovery_rate == pytest.approx(1 / 200 * 10)
         assert (kept.finds_coverage, kept.in_flight, kept.signature) == (True, False, "1f2e")
         assert store.memory()["box"].discovery_rate == 0.0

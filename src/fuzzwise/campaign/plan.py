@@ -7,10 +7,6 @@ from pathlib import Path
 
 from fuzzwise.engines.blackbox import Limits, Mutation
 
-LIBFUZZER = "libfuzzer"
-BLACK_BOX = "black-box"
-PYTHON = "python"
-AFL = "afl++"
 SHARES = {"low": 0.5, "medium": 1.0, "high": 2.0}
 """How long an epoch of a target is, beside that of others."""
 
@@ -28,10 +24,11 @@ class Build:
 class TargetPlan:
     """One thing to fuzz: a harness with its corpus, or a program with one seed file.
 
-    ``command`` starts with the absolute path of the program. For libFuzzer, and for a Python
-    harness, which ``python`` runs if it is given, its other words are options of libFuzzer, and
-    ``corpus`` are folders or files. A black box has ``@@`` in its words,
-    or reads standard input, and ``corpus`` is its one seed file: each (program, seed) is a target.
+    ``engine`` is a name in ``engines.registry``. ``command`` starts with the absolute path of the
+    program. For libFuzzer, and for a Python harness, which ``python`` runs if it is given, its
+    other words are options of libFuzzer, and ``corpus`` are folders or files. A black box has
+    ``@@`` in its words, or reads standard input, and ``corpus`` is its one seed file: each
+    (program, seed) is a target.
     For AFL++, ``command`` is what afl-fuzz runs, and ``options`` are words for afl-fuzz.
     """
 
