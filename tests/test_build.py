@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.engines.libfuzzer.build import NATIVE, SOURCES, compile_words, find_toolchain
+from fuzzwise.engines.libfuzzer.build import COUNTING, NATIVE, compile_words, find_toolchain
 from fuzzwise.errors import BadInput
 from observed_target import EXAMPLES, TARGETS, fuzz
 
@@ -210,7 +210,7 @@ def test_counts_of_20000_seeds_and_200000_features_fit_into_256_mib(tmp_path):
     program = tmp_path / "memory"
     state = tmp_path / "state"
     state.mkdir()
-    sources = [NATIVE / name for name in SOURCES if name != "observer.c"]
+    sources = [NATIVE / name for name in COUNTING]
     run("clang", "-O2", "-std=gnu11", f"-I{NATIVE}", TARGETS / "memory.c", *sources, "-o", program,
         "-lm", "-lpthread")  # fmt: skip
     run(program, state)

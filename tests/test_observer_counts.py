@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fuzzwise.engines.libfuzzer.build import NATIVE, SOURCES
+from fuzzwise.engines.libfuzzer.build import COUNTING, NATIVE
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
 from observed_target import TARGETS, build, fuzz
@@ -143,7 +143,7 @@ def test_counts_go_on_over_resumes(recounted, tmp_path):
 def test_a_death_in_the_middle_of_counting_is_completed(tmp_path, applied):
     program, state = tmp_path / "torn", tmp_path / "state"
     state.mkdir()
-    sources = [str(NATIVE / name) for name in SOURCES if name != "observer.c"]
+    sources = [str(NATIVE / name) for name in COUNTING]
     words = ["clang", "-std=gnu11", f"-I{NATIVE}", str(TARGETS / "torn.c"), *sources]
     subprocess.run([*words, "-o", str(program), "-lm", "-lpthread"], check=True)
     shown = subprocess.run(

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct fw_module fw_modules[1];
-unsigned fw_n_modules;
-
 int main(int argc, char **argv) {
   enum { SEEDS = 20000, FEATURES = 200000, COMMON = 4000, RARE = 400 };
   uint64_t random = 1, shown[COMMON + RARE];

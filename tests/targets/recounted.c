@@ -1,6 +1,6 @@
 /* Logs every run with its raw coverage counters, so that a test can count everything again.
  * It also crashes now and then. */
-#include "observer.h"
+#include "libfuzzer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fw_module fw_modules[1];
-unsigned fw_n_modules;
-
 enum { FEATURES = 64 };
 
 static void print(const char *name) {

@@ -21,7 +21,10 @@ from fuzzwise.engines.cache import kept
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
-SOURCES = ("observer.c", "state.c", "counts.c", "schedule.c", "log.c")
+COUNTING = ("process.c", "state.c", "inputs.c", "shown.c", "counts.c", "schedule.c", "log.c")
+"""What counts, whichever fuzzer is observed."""
+
+SOURCES = ("observer.c", "counters.c", *COUNTING)
 MAIN = "main.c"
 STUBS = "stubs.c"
 PRELOAD = "preload.c"
@@ -38,7 +41,7 @@ RENAMED_IN_PRELOAD = {**RENAMED, "LLVMFuzzerRunDriver": "fuzzwise_real_driver"}
 
 INSTRUMENT = "-fsanitize=fuzzer-no-link"
 LIBRARIES = ("-lstdc++", "-lm", "-lpthread", "-ldl")
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
+FLAGS = ("-O2", "-g", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 CXX_SUFFIXES = {".cc", ".cpp", ".cxx", ".c++", ".C"}
 COMPILER_VARIABLE = "FUZZWISE_CLANG"
 
@@ -154,10 +157,16 @@ def build_words(toolchain: Toolchain, words: Sequence[str]) -> list[str]:
 
 
 def _fingerprint(toolchain: Toolchain) -> str:
-    digest = hashlib.sha256(f"{toolchain.cc} {toolchain.version}".encode())
-    digest.update(str(toolchain.runtime.stat().st_mtime_ns).encode())
-    for path in sorted(NATIVE.iterdir()):
-        digest.update(path.read_bytes())
+    runtime = toolchain.runtime.stat().st_mtime_ns
+    parts = (toolchain.cc, toolchain.version, runtime, SOURCES, FLAGS, LIBRARIES)
+    return fingerprint_of(f"{parts} {RENAMED_IN_PRELOAD}", NATIVE)
+
+
+def fingerprint_of(words: str, *folders: Path) -> str:
+    """What tells two libraries apart: the words that say how they are made, and all sources."""
+    digest = hashlib.sha256(words.encode())
+    for path in sorted(path for folder in folders for path in folder.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -191,8 +200,8 @@ def _objects(
         _run([objcopy, *renames, member.name], objects)
     for source in sources:
         target = f"fuzzwise_{Path(source).stem}.o"
-        _run([str(toolchain.cc), "-O2", "-g", "-fPIC", "-std=gnu11", *WARNINGS, "-c",
-              str(NATIVE / source), "-o", target], objects)  # fmt: skip
+        command = [str(toolchain.cc), *FLAGS, "-c", str(NATIVE / source), "-o", target]
+        _run(command, objects)
     return objects
 
 

@@ -3,24 +3,18 @@
 #ifndef FUZZWISE_AFL_H
 #define FUZZWISE_AFL_H
 
-#include "observer.h"
+#include "shown.h"
 
 /* What the bytes of the map are: hit counts as the target left them, or AFL++'s classes of them,
  * which it writes over the counts of a run that it keeps, or has calibrated. */
 enum afl_bytes { AFL_COUNTS, AFL_CLASSES };
-
-/* Which features of a run to list: those whose count can still change, all, or new ones only. */
-enum afl_listing { AFL_CHANGING, AFL_ALL, AFL_UNSEEN };
-
-extern uint64_t *afl_shown; /* features of the run that was read last */
-extern size_t afl_n_shown;
 
 /* map.c */
 void afl_open_map(uint64_t size);
 void afl_attach(void);
 int afl_is_simplified(void);
 enum afl_bytes afl_bytes_of_run(void);
-int afl_read(enum afl_listing which, enum afl_bytes bytes);
+int afl_read(enum fw_listing which, enum afl_bytes bytes);
 void afl_forget_unseen(void);
 
 /* entries.c */

@@ -5,9 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,19 +16,7 @@ static struct fw_region names = {.name = "names", .limit = MOST_ENTRIES * sizeof
 static uint64_t *seed_of; /* 1 + the seed of each entry that this process has met */
 static uint64_t entries;
 
-void afl_open_entries(const char *folder) {
-  char path[4096];
-  struct stat info;
-  snprintf(path, sizeof path, "%s/%s", folder, names.name);
-  names.path = strdup(path);
-  names.fd = fw_open_file(path);
-  if (names.fd < 0 || fstat(names.fd, &info) != 0) fw_fail("cannot open the state", path);
-  names.size = (size_t)info.st_size;
-  void *base = mmap(NULL, names.limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    names.fd, 0);
-  if (base == MAP_FAILED) fw_fail("cannot map the state", path);
-  names.base = base;
-}
+void afl_open_entries(const char *folder) { fw_open_region(&names, folder); }
 
 /* The content of a file; NULL where it cannot be read. The buffer is the next call's, too. */
 uint8_t *afl_load(const char *path, size_t *size) {
@@ -43,8 +29,7 @@ uint8_t *afl_load(const char *path, size_t *size) {
   if (fstat(file, &info) != 0) info.st_size = 0;
   if ((size_t)info.st_size + 1 > room) {
     room = (size_t)info.st_size * 2 + 1;
-    content = realloc(content, room);
-    if (!content) fw_fail("out of memory", "entries");
+    content = fw_grow(content, room, "entries");
   }
   for (ssize_t n; *size < (size_t)info.st_size; *size += (size_t)n)
     if ((n = read(file, content + *size, (size_t)info.st_size - *size)) <= 0) break;
@@ -68,8 +53,7 @@ static uint64_t *kept(const char *path) {
   if (sscanf(slash ? slash + 1 : path, "id:%u", &number) != 1 || number >= MOST_ENTRIES) return NULL;
   if (number >= entries) {
     uint64_t more = number * 2ull + 1024;
-    seed_of = realloc(seed_of, more * sizeof *seed_of);
-    if (!seed_of) fw_fail("out of memory", "entries");
+    seed_of = fw_grow(seed_of, more * sizeof *seed_of, "entries");
     memset(seed_of + entries, 0, (more - entries) * sizeof *seed_of);
     entries = more;
   }

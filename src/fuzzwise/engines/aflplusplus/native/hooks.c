@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,8 +44,7 @@ uint8_t afl_custom_havoc_mutation_probability(void *data);
 static void keep(uint8_t **copy, size_t *room, const uint8_t *bytes, size_t size) {
   if (size > *room || !*copy) {
     *room = size * 2 + 1;
-    *copy = realloc(*copy, *room);
-    if (!*copy) fw_fail("out of memory", "entries");
+    *copy = fw_grow(*copy, *room, "entries");
   }
   memcpy(*copy, bytes, size);
 }
@@ -77,26 +75,15 @@ static void point_reached(void) {
   if (fw_head->inputs >= fw_head->next_point) {
     set_clock();
     fw_log_point(0, 0, 0);
-    while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
   }
   fw_unlock();
 }
 
 /* Count the input of the last execution, whose features are listed. */
 static void count(const uint8_t *data, size_t size) {
-  struct fw_slot *slot = &fw_head->slots[fw_job];
-  slot->state = FW_COUNTING;
-  uint64_t number = __atomic_add_fetch(&fw_head->inputs, 1, __ATOMIC_ACQ_REL);
-  fw_seed(slot->seed)->inputs = slot->seed_inputs + 1;
-  if (afl_n_shown) {
-    fw_lock();
-    if (fw_head->per_seed) fw_count_local(slot->seed, afl_shown, afl_n_shown);
-    fw_count(number, slot->seed, afl_shown, afl_n_shown, data, size);
-    fw_unlock();
-  }
-  slot->state = FW_IDLE;
+  fw_head->slots[fw_job].state = FW_COUNTING;
   pending = 0;
-  if (number >= fw_head->next_point) point_reached();
+  if (fw_count_input(fw_shown, fw_n_shown, data, size)) point_reached();
 }
 
 /* The last execution was an input that AFL++ did not keep. */
@@ -104,8 +91,8 @@ static void settle(void) {
   if (!pending) return;
   ended_badly = afl_is_simplified();
   if (ended_badly)
-    afl_n_shown = 0; /* an input all the same, but its coverage is none to AFL++ */
-  else if (afl_read(fw_head->per_seed ? AFL_ALL : AFL_CHANGING, afl_bytes_of_run()))
+    fw_n_shown = 0; /* an input all the same, but its coverage is none to AFL++ */
+  else if (afl_read(fw_head->per_seed ? FW_ALL : FW_CHANGING, afl_bytes_of_run()))
     afl_forget_unseen();
   count(NULL, 0);
 }
@@ -113,27 +100,15 @@ static void settle(void) {
 /* A file of the corpus is executed several times; the second time, the map shows the first, and
  * that it did not crash. */
 static void load(const uint8_t *data, size_t size) {
-  uint64_t hash = fw_hash(data, size), t = 0;
+  uint64_t hash = fw_hash(data, size);
   int again = hash == loaded_hash;
   loaded_hash = hash;
   if (!again || hash == kept_hash) return;
   kept_hash = hash;
-  if (!afl_read(AFL_UNSEEN, AFL_CLASSES)) return;
-  while (t < fw_head->seeds && fw_seed(t)->hash != hash) t++;
+  if (!afl_read(FW_UNSEEN, AFL_CLASSES)) return;
   fw_lock();
-  if (t < fw_head->seeds)
-    fw_mark_seen(afl_shown, afl_n_shown);
-  else
-    fw_keep_initial(afl_shown, afl_n_shown, data, size);
+  fw_keep_initial(fw_shown, fw_n_shown, data, size);
   fw_unlock();
-}
-
-static void begin_input(void) {
-  struct fw_slot *slot = &fw_head->slots[fw_job];
-  slot->seed = (uint32_t)current;
-  slot->seed_inputs = fw_seed(current)->inputs;
-  __atomic_store_n(&slot->state, FW_RUNNING, __ATOMIC_RELEASE);
-  pending = 1;
 }
 
 /* An execution of something mutated: an input, unless it is one that AFL++ runs again. */
@@ -149,7 +124,8 @@ static void make_input(const uint8_t *data, size_t size) {
   if (again) return;
   /* The supervisor sees that all inputs are made, and goes on when it wants more. */
   while (fw_head->max_inputs && fw_head->inputs >= fw_head->max_inputs) raise(SIGSTOP);
-  begin_input();
+  fw_begin_input(current);
+  pending = 1;
 }
 
 /* An execution before the havoc stage. Trimming writes the entry's file anew when it is done. */
@@ -214,7 +190,7 @@ uint8_t afl_custom_queue_new_entry(void *data, const uint8_t *name, const uint8_
   uint64_t seeds = fw_head->seeds;
   if (!bytes) return 0;
   set_clock();
-  afl_read(fw_head->per_seed ? AFL_ALL : AFL_CHANGING, AFL_CLASSES);
+  afl_read(fw_head->per_seed ? FW_ALL : FW_CHANGING, AFL_CLASSES);
   count(bytes, size);
   if (fw_head->seeds > seeds) afl_name_seed((const char *)name, seeds);
   keep(&found, &found_room, bytes, size);
@@ -223,22 +199,10 @@ uint8_t afl_custom_queue_new_entry(void *data, const uint8_t *name, const uint8_
   return 0;
 }
 
-/* Nobody would stop us, or count what we do, without the supervisor. */
-static void die_with_supervisor(void) {
-  const char *parent = getenv("FUZZWISE_PARENT");
-  if (!parent) return;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (atoi(parent) != getppid()) _exit(FW_EXIT_STATE);
-}
-
 static uint64_t wanted_map_size(void) {
-  static const char *const names[] = {"FUZZWISE_MAP_SIZE", "AFL_MAP_SIZE"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *text = getenv(names[i]);
-    uint64_t size = text ? strtoull(text, NULL, 10) : 0;
-    if (size) return size;
-  }
-  return DEFAULT_MAP_SIZE;
+  uint64_t size = fw_setting("FUZZWISE_MAP_SIZE", 0);
+  if (!size) size = fw_setting("AFL_MAP_SIZE", 0);
+  return size ? size : DEFAULT_MAP_SIZE;
 }
 
 void *afl_custom_init(void *afl, unsigned int seed) {
@@ -249,27 +213,15 @@ void *afl_custom_init(void *afl, unsigned int seed) {
     fprintf(stderr, "fuzzwise: without FUZZWISE_STATE, the folder of the counts, none are kept.\n");
     return &anything;
   }
-  die_with_supervisor();
+  fw_die_with_supervisor();
   fw_open(folder);
-  uint64_t size = (wanted_map_size() + 7) / 8 * 8, space = size * FW_BUCKETS;
-  if (!fw_fresh_state && fw_head->features != space) {
-    fprintf(stderr, "fuzzwise: the state belongs to another build of the target.\n");
-    _exit(FW_EXIT_STATE);
-  }
-  fw_need(&fw_features, space);
-  fw_need(&fw_holder_of, space * sizeof(uint32_t));
-  if (fw_head->per_seed) fw_need(&fw_windows, space * 3 * sizeof(uint32_t));
-  fw_head->features = space;
+  uint64_t size = (wanted_map_size() + 7) / 8 * 8;
+  fw_make_room(size * FW_BUCKETS);
   fw_head->schedule = FW_OBSERVE;
   afl_open_map(size);
   afl_open_entries(folder);
   open_clock(folder);
-  if (fw_fresh_state) {
-    for (int w = 0; w < FW_WINDOWS; w++) fw_head->window_generation[w] = 1;
-    __atomic_store_n(&fw_head->magic, FW_MAGIC, __ATOMIC_RELEASE);
-  } else {
-    fw_recover();
-  }
+  fw_ready();
   if (fw_head->inputs >= fw_head->next_point) point_reached();
   fw_head->slots[fw_job] = (struct fw_slot){.state = FW_IDLE, .pid = (uint32_t)getpid()};
   return &anything;

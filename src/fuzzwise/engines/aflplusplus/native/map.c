@@ -3,48 +3,33 @@
  * A feature is an edge with a hit-count class: 1, 2, 3, 4-7, 8-15, 16-31, 32-127, 128-255. */
 #include "afl.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/shm.h>
 
 #define MAP_VARIABLE "__AFL_SHM_ID"
 #define LOW 0x0101010101010101ull
 #define ENOUGH 32 /* runs to be sure from */
 
-uint64_t *afl_shown;
-size_t afl_n_shown;
-
 static const uint8_t *map;
 static uint64_t map_size;
 static int attached = -1;
-static size_t shown_room;
 static uint8_t bucket_of[2][256]; /* by enum afl_bytes */
-static uint8_t *settled;          /* per edge, the buckets whose counts cannot change any more */
 static uint64_t *same[2];         /* per word of the map, one in which all is settled */
 static uint64_t *nothing;         /* the same, where none is to be left out */
 static uint32_t *looked_at;       /* the words of a run that matter */
 
-static unsigned bucket(unsigned count) {
-  static const uint8_t first[FW_BUCKETS] = {1, 2, 3, 4, 8, 16, 32, 128};
-  unsigned b = 0;
-  while (b + 1 < FW_BUCKETS && count >= first[b + 1]) b++;
-  return b;
-}
-
 void afl_open_map(uint64_t size) {
   map_size = (size + 7) / 8 * 8;
+  fw_open_shown(map_size * FW_BUCKETS);
+  fw_fill_buckets(bucket_of[AFL_COUNTS]);
   for (unsigned count = 1; count < 256; count++) {
-    int edges = fw_head->species_kind == FW_EDGE;
-    unsigned highest = 31u - (unsigned)__builtin_clz(count);
-    bucket_of[AFL_COUNTS][count] = edges ? 0 : (uint8_t)bucket(count);
-    bucket_of[AFL_CLASSES][count] = edges ? 0 : (uint8_t)highest; /* 1, 2, 4 … 128 */
+    unsigned highest = 31u - (unsigned)__builtin_clz(count); /* of 1, 2, 4 … 128 */
+    bucket_of[AFL_CLASSES][count] = fw_head->species_kind == FW_FEATURE ? (uint8_t)highest : 0;
   }
-  settled = calloc(map_size, 1);
   for (int bytes = AFL_COUNTS; bytes <= AFL_CLASSES; bytes++) same[bytes] = calloc(map_size, 1);
   nothing = calloc(map_size, 1);
   looked_at = calloc(map_size / 8 + 1, sizeof *looked_at);
-  if (!settled || !same[AFL_COUNTS] || !same[AFL_CLASSES] || !nothing || !looked_at)
+  if (!same[AFL_COUNTS] || !same[AFL_CLASSES] || !nothing || !looked_at)
     fw_fail("out of memory", "map");
 }
 
@@ -93,15 +78,6 @@ enum afl_bytes afl_bytes_of_run(void) {
   return AFL_COUNTS;
 }
 
-static void show(uint64_t feature) {
-  if (afl_n_shown == shown_room) {
-    shown_room = shown_room ? shown_room * 2 : 1 << 12;
-    afl_shown = realloc(afl_shown, shown_room * sizeof *afl_shown);
-    if (!afl_shown) fw_fail("out of memory", "features");
-  }
-  afl_shown[afl_n_shown++] = feature;
-}
-
 static inline int is_empty(const uint64_t *w) {
   return !(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7]);
 }
@@ -123,41 +99,30 @@ static size_t find_words(const uint64_t *words, const uint64_t *known) {
 }
 
 /* List features of the last run; whether any of them is new. */
-int afl_read(enum afl_listing which, enum afl_bytes bytes) {
-  const uint8_t *features = fw_feature(), *buckets = bucket_of[bytes];
+int afl_read(enum fw_listing which, enum afl_bytes bytes) {
+  const uint8_t *buckets = bucket_of[bytes];
   const uint64_t *words = (const uint64_t *)(const void *)map;
-  size_t n = find_words(words, which == AFL_ALL ? nothing : same[bytes]);
-  int anything_new = 0;
-  afl_n_shown = 0;
+  size_t n = find_words(words, which == FW_ALL ? nothing : same[bytes]);
+  struct fw_run run = fw_begin_run(which);
   for (size_t i = 0; i < n; i++) {
     uint64_t word = words[looked_at[i]], whole = word;
-    size_t changing = 0;
+    int changing = 0;
     while (word) {
       unsigned byte = (unsigned)__builtin_ctzll(word) / 8;
-      unsigned b = buckets[(uint8_t)(word >> byte * 8)];
-      uint64_t edge = looked_at[i] * 8ull + byte, feature = edge * FW_BUCKETS + b;
+      uint64_t edge = looked_at[i] * 8ull + byte;
+      changing |= fw_look(&run, edge, buckets[(uint8_t)(word >> byte * 8)]);
       word &= ~((uint64_t)0xff << byte * 8);
-      if (which != AFL_ALL && settled[edge] >> b & 1) continue;
-      uint8_t state = features[feature];
-      if (state == (FW_SEEN | FW_MANY)) {
-        settled[edge] = (uint8_t)(settled[edge] | 1u << b);
-        if (which != AFL_ALL) continue;
-      }
-      changing++;
-      if (which == AFL_UNSEEN && state & FW_SEEN) continue;
-      anything_new |= !(state & FW_SEEN);
-      show(feature);
     }
     if (!changing) same[bytes][looked_at[i]] = whole;
   }
-  return anything_new;
+  return fw_end_run(&run);
 }
 
 /* What AFL++ did not keep a run for is nothing new to it: edges that it found to be unstable, and
  * what a timeout showed. */
 void afl_forget_unseen(void) {
   size_t kept = 0;
-  for (size_t i = 0; i < afl_n_shown; i++)
-    if (fw_feature()[afl_shown[i]] & FW_SEEN) afl_shown[kept++] = afl_shown[i];
-  afl_n_shown = kept;
+  for (size_t i = 0; i < fw_n_shown; i++)
+    if (fw_feature()[fw_shown[i]] & FW_SEEN) fw_shown[kept++] = fw_shown[i];
+  fw_n_shown = kept;
 }

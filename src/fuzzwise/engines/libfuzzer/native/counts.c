@@ -1,7 +1,6 @@
 /* Incidence counts: how many inputs showed a feature, globally and per seed. */
 #include "observer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PAGE_FEATURES 256 /* two bits each: a page is a cache line */
@@ -150,8 +149,7 @@ static size_t unseen(const uint64_t *shown, size_t n_shown, const uint64_t **lis
   size_t n = 0;
   if (n_shown > room) {
     room = n_shown * 2;
-    fresh = realloc(fresh, room * sizeof *fresh);
-    if (!fresh) fw_fail("out of memory", "counts");
+    fresh = fw_grow(fresh, room * sizeof *fresh, "counts");
   }
   for (size_t i = 0; i < n_shown; i++)
     if (!(fw_feature()[shown[i]] & FW_SEEN)) fresh[n++] = shown[i];
@@ -194,7 +192,7 @@ void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_sh
 }
 
 /* Seen, though no input of the campaign showed it. */
-void fw_mark_seen(const uint64_t *shown, size_t n_shown) {
+static void mark_seen(const uint64_t *shown, size_t n_shown) {
   for (size_t i = 0; i < n_shown; i++) {
     if (fw_feature()[shown[i]] & FW_SEEN) continue;
     fw_feature()[shown[i]] |= FW_SEEN;
@@ -203,14 +201,18 @@ void fw_mark_seen(const uint64_t *shown, size_t n_shown) {
 }
 
 /* An input of the initial corpus. The seed comes first: killed in between, it is known when it is
- * loaded again, and its features are marked then. */
+ * loaded again, and its features are marked then. Lock held. */
 void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size) {
   const uint64_t *fresh;
   size_t n_fresh = unseen(shown, n_shown, &fresh);
   if (!n_fresh) return;
-  fw_add_seed(data, size, fresh, n_fresh);
-  fw_head->initial++;
-  fw_mark_seen(shown, n_shown);
+  uint64_t hash = fw_hash(data, size), t = 0;
+  while (t < fw_head->seeds && fw_seed(t)->hash != hash) t++;
+  if (t == fw_head->seeds) {
+    fw_add_seed(data, size, fresh, n_fresh);
+    fw_head->initial++;
+  }
+  mark_seen(shown, n_shown);
 }
 
 /* The two-bit count of a feature for a seed; pages and their tables come into being when used. */

@@ -2,7 +2,6 @@
 #include "observer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,8 +32,7 @@ static void put(const char *format, ...) {
       return;
     }
     room = (used + (size_t)length + 1) * 2;
-    line = realloc(line, room);
-    if (!line) fw_fail("out of memory", "the log");
+    line = fw_grow(line, room, "the log");
   }
 }
 
@@ -98,4 +96,5 @@ void fw_log_point(int with_truth, uint64_t found, uint64_t size) {
     fw_fail("cannot cut the log", "observations.jsonl");
   fw_head->logged = fw_head->discoveries;
   fw_head->log_bytes += used;
+  while (fw_head->next_point <= fw_head->inputs) fw_head->next_point *= 2;
 }

@@ -1,5 +1,5 @@
 /* The main of an observed target. */
-#include "observer.h"
+#include "libfuzzer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerRunDriver(int *argc, char ***argv, fw_input_type one_input);

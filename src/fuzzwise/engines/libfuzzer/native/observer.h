@@ -1,4 +1,4 @@
-/* The observer: what stock libFuzzer does, counted, in memory-mapped files.
+/* The observer: what a stock fuzzer does, counted, in memory-mapped files.
  *
  * A state folder holds one campaign. Several fuzzing processes may share it. Counts change in two
  * ways: the inputs of the campaign and of each seed by atomic increments; everything else under one
@@ -127,50 +127,46 @@ struct fw_region {
   char *path;
 };
 
-struct fw_module {
-  uint8_t *start, *stop;
-  uint64_t first; /* feature of its first counter, in bucket 0 */
-};
-
 extern struct fw_head *fw_head;
 extern struct fw_region fw_features, fw_holder_of, fw_seeds, fw_data, fw_holders, fw_journal,
     fw_discoveries, fw_directory, fw_pages, fw_windows, fw_paths;
 extern unsigned fw_job, fw_jobs;
 extern int fw_fresh_state;
-extern struct fw_module fw_modules[]; /* where the counters are */
-extern unsigned fw_n_modules;
 
-/* observer.c */
-typedef int (*fw_input_type)(const uint8_t *data, size_t size);
-typedef int (*fw_driver_type)(int *argc, char ***argv, fw_input_type one_input);
-typedef size_t (*fw_mutator_type)(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
-extern fw_mutator_type fw_mutator;
-extern int fw_failed; /* the running input has shown a bug, and the target goes on */
+/* process.c */
+_Noreturn void fw_fail(const char *what, const char *name);
 void fw_die_with_supervisor(void);
-int fw_drive(fw_driver_type driver, int *argc, char ***argv, fw_input_type one);
+uint64_t fw_setting(const char *name, uint64_t otherwise);
+void *fw_grow(void *list, size_t bytes, const char *name);
+void fw_start_clock(void);
+void fw_set_clock(uint64_t milliseconds, uint64_t since);
+uint64_t fw_milliseconds(void);
+int fw_open_file(const char *path);
 
 /* state.c */
 void fw_open(const char *folder);
-int fw_open_file(const char *path);
+void fw_open_region(struct fw_region *region, const char *folder);
 void fw_need(struct fw_region *region, size_t bytes);
+void fw_make_room(uint64_t features);
+void fw_ready(void);
 void fw_lock(void);
 void fw_unlock(void);
 void fw_recover(void);
-void fw_recover_slot(unsigned job);
-_Noreturn void fw_fail(const char *what, const char *name);
-uint64_t fw_milliseconds(void);
-void fw_set_clock(uint64_t milliseconds, uint64_t since);
 static inline uint8_t *fw_feature(void) { return fw_features.base; }
 static inline struct fw_seed *fw_seed(uint64_t t) { return (struct fw_seed *)fw_seeds.base + t; }
 static inline struct fw_holder *fw_holder(uint64_t i) {
   return (struct fw_holder *)fw_holders.base + i;
 }
 
+/* inputs.c */
+void fw_begin_input(uint64_t seed);
+int fw_count_input(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size);
+void fw_recover_slot(unsigned job);
+
 /* counts.c */
 void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_shown,
               const uint8_t *data, size_t size);
 void fw_count_local(uint64_t seed, const uint64_t *shown, size_t n_shown);
-void fw_mark_seen(const uint64_t *shown, size_t n_shown);
 void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size);
 void fw_add_seed(const uint8_t *data, size_t size, const uint64_t *owned, size_t n_owned);
 void fw_apply_journal(void);

@@ -2,10 +2,9 @@
  * shared library that is loaded before everything else. The driver of the runtime has another name
  * in there, see build.py, and this one stands in for it. */
 #define _GNU_SOURCE
-#include "observer.h"
+#include "libfuzzer.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 int fuzzwise_real_driver(int *argc, char ***argv, fw_input_type one_input);
@@ -17,7 +16,7 @@ void fuzzwise_failed(void) { fw_failed = 1; }
 
 /* From the beginning: a target may hang while it is loaded, before it asks for the driver. */
 __attribute__((constructor)) static void loaded(void) {
-  if (getenv("FUZZWISE_PARENT")) fw_die_with_supervisor();
+  fw_die_with_supervisor();
 }
 
 int LLVMFuzzerRunDriver(int *argc, char ***argv, fw_input_type one_input) {

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* FW_FRESH: later seeds first, and among them those that were mutated little. The weights are fixed
  * for a while and then made anew: after every discovery, and after as many inputs as seeds. */
@@ -33,8 +32,7 @@ double fw_weight(uint64_t t) {
 static void make_table(uint64_t seeds) {
   if (seeds > table_room) {
     table_room = seeds * 2;
-    cumulative = realloc(cumulative, table_room * sizeof *cumulative);
-    if (!cumulative) fw_fail("out of memory", "schedule");
+    cumulative = fw_grow(cumulative, table_room * sizeof *cumulative, "schedule");
   }
   double sum = 0.0;
   for (uint64_t t = 0; t < seeds; t++) {

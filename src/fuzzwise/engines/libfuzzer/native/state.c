@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHUNK ((size_t)1 << 16)
-#define HIGH_DESCRIPTOR 300
 
 struct fw_head *fw_head;
 struct fw_region fw_features = {.name = "features", .limit = (size_t)1 << 32};
@@ -30,38 +27,8 @@ static struct fw_region head = {.name = "head", .limit = (size_t)1 << 16};
 
 unsigned fw_job, fw_jobs;
 int fw_fresh_state;
-static uint64_t earlier_ms, started_ms;
 
-_Noreturn void fw_fail(const char *what, const char *name) {
-  fprintf(stderr, "fuzzwise: %s: %s (%s)\n", what, name, strerror(errno));
-  _exit(FW_EXIT_STATE);
-}
-
-static uint64_t clock_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-uint64_t fw_milliseconds(void) { return earlier_ms + clock_ms() - started_ms; }
-
-/* For a fuzzer that is stopped for a while, and goes on. */
-void fw_set_clock(uint64_t milliseconds, uint64_t since) {
-  earlier_ms = milliseconds;
-  started_ms = since;
-}
-
-/* Descriptors out of the way of a target that closes what it finds. */
-int fw_open_file(const char *path) {
-  int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (low < 0) return low;
-  int high = fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-  if (high < 0) return low;
-  close(low);
-  return high;
-}
-
-static void open_region(struct fw_region *region, const char *folder) {
+void fw_open_region(struct fw_region *region, const char *folder) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, region->name);
   region->path = strdup(path);
@@ -124,17 +91,14 @@ void fw_unlock(void) {
   pthread_mutex_unlock(&fw_head->lock);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise) {
-  const char *text = getenv(name);
-  return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
+/* The first process of a run finds no other alive: an old lock would mean nothing. */
+static int is_first(void) { return fw_setting("FUZZWISE_FIRST", 1) != 0; }
 
 void fw_open(const char *folder) {
-  fw_job = (unsigned)number_from("FUZZWISE_JOB", 0) % FW_MAX_JOBS;
-  fw_jobs = (unsigned)number_from("FUZZWISE_JOBS", 1);
-  earlier_ms = number_from("FUZZWISE_MILLISECONDS", 0);
-  started_ms = clock_ms();
-  open_region(&head, folder);
+  fw_job = (unsigned)fw_setting("FUZZWISE_JOB", 0) % FW_MAX_JOBS;
+  fw_jobs = (unsigned)fw_setting("FUZZWISE_JOBS", 1);
+  fw_start_clock();
+  fw_open_region(&head, folder);
   fw_need(&head, sizeof(struct fw_head));
   fw_head = (struct fw_head *)head.base;
   fw_fresh_state = fw_head->magic == 0;
@@ -145,40 +109,30 @@ void fw_open(const char *folder) {
   struct fw_region *regions[] = {&fw_features, &fw_holder_of, &fw_seeds,     &fw_data,
                                  &fw_holders,  &fw_journal,   &fw_discoveries, &fw_directory,
                                  &fw_pages,    &fw_windows,   &fw_paths};
-  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) open_region(regions[i], folder);
-  /* The first process of a run finds no other alive: an old lock would mean nothing. */
-  if (number_from("FUZZWISE_FIRST", 1)) make_lock();
+  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) fw_open_region(regions[i], folder);
+  if (is_first()) make_lock();
   if (fw_fresh_state) {
     fw_head->version = FW_VERSION;
-    fw_head->species_kind = (uint32_t)number_from("FUZZWISE_SPECIES", FW_FEATURE);
-    fw_head->measure = number_from("FUZZWISE_MEASURE", 0);
-    fw_head->per_seed = number_from("FUZZWISE_PER_SEED", 0);
+    fw_head->species_kind = (uint32_t)fw_setting("FUZZWISE_SPECIES", FW_FEATURE);
+    fw_head->measure = fw_setting("FUZZWISE_MEASURE", 0);
+    fw_head->per_seed = fw_setting("FUZZWISE_PER_SEED", 0);
     fw_head->next_point = 100;
   }
-  fw_head->schedule = number_from("FUZZWISE_SCHEDULE", FW_FRESH);
-  fw_head->max_inputs = number_from("FUZZWISE_INPUTS", 0);
+  fw_head->schedule = fw_setting("FUZZWISE_SCHEDULE", FW_FRESH);
+  fw_head->max_inputs = fw_setting("FUZZWISE_INPUTS", 0);
   fw_log_open(folder);
 }
 
-/* The input that a job was at when it died: it counts, whatever it would have shown. With one job
- * an absolute value counts it exactly once; with more, one that died within the few instructions of
- * counting it may be lost. */
-void fw_recover_slot(unsigned job) {
-  struct fw_slot *slot = &fw_head->slots[job];
-  if (slot->state == FW_IDLE) return;
-  if (slot->measuring) {
-    if (fw_head->measure_left) fw_head->measure_left--;
-  } else if (slot->seed < fw_head->seeds) {
-    struct fw_seed *s = fw_seed(slot->seed);
-    if (fw_jobs == 1) {
-      s->inputs = slot->seed_inputs + 1;
-    } else if (slot->state == FW_RUNNING) {
-      __atomic_add_fetch(&s->inputs, 1, __ATOMIC_ACQ_REL);
-      __atomic_add_fetch(&fw_head->inputs, 1, __ATOMIC_ACQ_REL);
-    }
+/* Room for the counts of so many features; what was counted must be of as many. */
+void fw_make_room(uint64_t features) {
+  if (!fw_fresh_state && fw_head->features != features) {
+    fprintf(stderr, "fuzzwise: the state belongs to another build of the target.\n");
+    _exit(FW_EXIT_STATE);
   }
-  if (slot->state == FW_RUNNING) __atomic_add_fetch(&fw_head->lost, 1, __ATOMIC_ACQ_REL);
-  slot->state = FW_IDLE;
+  fw_need(&fw_features, features);
+  fw_need(&fw_holder_of, features * sizeof(uint32_t));
+  if (fw_head->per_seed) fw_need(&fw_windows, features * 3 * sizeof(uint32_t));
+  fw_head->features = features;
 }
 
 /* Complete what processes that died left half done. Only while no other job runs. */
@@ -189,4 +143,16 @@ void fw_recover(void) {
   for (uint64_t t = 0; t < fw_head->seeds; t++) inputs += fw_seed(t)->inputs;
   fw_head->inputs = inputs;
   fw_recount();
+}
+
+/* All is set up: a fresh state is one from now on, and another goes on from where it was left. */
+void fw_ready(void) {
+  if (fw_fresh_state) {
+    for (int w = 0; w < FW_WINDOWS; w++) fw_head->window_generation[w] = 1;
+    __atomic_store_n(&fw_head->magic, FW_MAGIC, __ATOMIC_RELEASE);
+  } else if (is_first()) {
+    fw_recover();
+  } else {
+    fw_recover_slot(fw_job);
+  }
 }

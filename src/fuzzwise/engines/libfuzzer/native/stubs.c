@@ -6,7 +6,7 @@
   __attribute__((weak)) void name(__VA_ARGS__); \
   __attribute__((weak)) void name(__VA_ARGS__) {}
 
-#pragma clang diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 HOOK(__sanitizer_cov_8bit_counters_init, uint8_t *start, uint8_t *stop)
 HOOK(__sanitizer_cov_pcs_init, const uintptr_t *start, const uintptr_t *stop)
