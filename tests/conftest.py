@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import afl_target
+
 settings.register_profile(
     "fuzzwise",
     deadline=None,
@@ -24,3 +26,15 @@ def published_table() -> Path:
     if not path.exists():
         pytest.skip("the authors' published measurements are not part of this repository")
     return path
+
+
+@pytest.fixture(scope="session")
+def markup() -> Path:
+    """A harness, built for AFL++."""
+    return afl_target.build(afl_target.EXAMPLES / "markup.c", afl_target.HARNESS)
+
+
+@pytest.fixture(scope="session")
+def parser() -> Path:
+    """A program that reads its input, built for AFL++."""
+    return afl_target.build(afl_target.TARGETS / "afl_parser.c")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of, need_afl
+from afl_target import EXAMPLES, fuzzers_of, need_afl
 from fuzzwise.engines.aflplusplus.fuzzing import UNTRIED
 from fuzzwise.engines.aflplusplus.library import observer
 from fuzzwise.engines.aflplusplus.process import bad_seeds, complaint
@@ -27,16 +27,6 @@ from fuzzwise.engines.aflplusplus.program import (
 from fuzzwise.engines.registry import likely_engine
 from fuzzwise.errors import BadInput
 from observed_target import fuzz
-
-
-@pytest.fixture(scope="module")
-def markup() -> Path:
-    return build(EXAMPLES / "markup.c", HARNESS)
-
-
-@pytest.fixture(scope="module")
-def parser() -> Path:
-    return build(TARGETS / "afl_parser.c")
 
 
 def test_one_command_fuzzes_and_tells_the_risk(tmp_path, markup):

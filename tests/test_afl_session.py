@@ -25,16 +25,6 @@ from fuzzwise.errors import BadInput
 from fuzzwise.triage.workers import Workers
 
 
-@pytest.fixture(scope="module")
-def markup() -> Path:
-    return build(EXAMPLES / "markup.c", HARNESS)
-
-
-@pytest.fixture(scope="module")
-def parser() -> Path:
-    return build(TARGETS / "afl_parser.c")
-
-
 @pytest.fixture
 def workers(tmp_path: Path) -> Iterator[Workers]:
     with Workers(1) as some:

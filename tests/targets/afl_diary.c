@@ -1,5 +1,7 @@
 /* Writes every run down with its raw coverage map, so that a test can count everything again: a
  * hash of the input, whether the run came to its end, and the map. It also crashes now and then. */
+#include "branches.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #define MAP 64
 
 static const uint8_t *area; /* the coverage map */
-static volatile unsigned sink;
 
 static struct record {
   uint64_t hash, ended;
@@ -29,21 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < size; i++) record.hash = (record.hash ^ data[i]) * 0x100000001b3ull;
   here = lseek(diary, 0, SEEK_END);
   if (pwrite(diary, &record, sizeof record, here) < 0) _exit(1);
-  unsigned state = 0;
-  for (size_t i = 0; i < size && i < 40; i++) {
-    switch (data[i] & 15) {
-    case 0: state += 1; break;
-    case 1: state *= 3; break;
-    case 2: if (state > 7) state -= 7; break;
-    case 3: if (i > 4) state ^= 21; break;
-    case 4: if (data[i] > 200) state = 0; break;
-    case 5: for (unsigned k = 0; k < (data[i] >> 4); k++) state++; break;
-    case 7: if (state == 13) state = 99; break;
-    default: state += 2;
-    }
-  }
-  if (state == 99) sink++;
-  if (size > 3 && data[1] == 'x' && data[2] > 100) sink += 2;
+  unsigned state = branches(data, size);
   if (size > 6 && data[3] < 8 && state % 5 == 1) abort();
   sink += state;
   record.ended = 1;

@@ -1,5 +1,6 @@
 /* Logs every run with its raw coverage counters, so that a test can count everything again.
  * It also crashes now and then. */
+#include "branches.h"
 #include "libfuzzer.h"
 
 #include <fcntl.h>
@@ -35,26 +36,9 @@ UNSEEN static void log_end(void) {
   if (write(log_fd, line, used) != (ssize_t)used) _exit(1);
 }
 
-static volatile unsigned sink;
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   log_begin();
-  unsigned state = 0;
-  for (size_t i = 0; i < size && i < 40; i++) {
-    switch (data[i] & 15) {
-    case 0: state += 1; break;
-    case 1: state *= 3; break;
-    case 2: if (state > 7) state -= 7; break;
-    case 3: if (i > 4) state ^= 21; break;
-    case 4: if (data[i] > 200) state = 0; break;
-    case 5: for (unsigned k = 0; k < (data[i] >> 4); k++) state++; break;
-    case 6: if (size > 8 && data[0] == data[size - 1]) state += 11; break;
-    case 7: if (state == 13) state = 99; break;
-    default: state += 2;
-    }
-  }
-  if (state == 99) sink++;
-  if (size > 3 && data[1] == 'x' && data[2] > 100) sink += 2;
+  unsigned state = branches(data, size);
   if (size > 6 && data[3] == 7 && state % 5 == 1) abort();
   sink += state;
   log_end();
