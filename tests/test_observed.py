@@ -8,6 +8,7 @@ import pytest
 
 from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.observed import refusal, sound_state, why_counts_began_again
+from fuzzwise.engines.libfuzzer.state import MAGIC, VERSION, Head, State
 from fuzzwise.errors import BadInput
 
 
@@ -66,6 +67,21 @@ def test_counts_that_were_there_and_are_not_are_damaged(folder: CampaignFolder) 
     assert sound_state(folder, 0) is None
     with pytest.raises(DamagedState, match="is empty or missing"):
         sound_state(folder, 1)
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_counts_of_another_version_are_refused(folder: CampaignFolder, when: str) -> None:
+    """Also those that a target begins only after they were opened."""
+    head = Head(version=1)
+    (folder.state / "head").write_bytes(bytes(head))
+    state = State(folder.state)
+    assert not state.ready
+    state.head.magic = MAGIC
+    with pytest.raises(DamagedState, match=r"another version of fuzzwise\. Build the target again"):
+        _ = sound_state(folder, 0) if when == "before" else state.ready
+    state.head.version = VERSION
+    assert state.ready
+    assert sound_state(folder, 0)
 
 
 def test_a_note_tells_a_new_build_from_damage() -> None:

@@ -14,7 +14,7 @@ from fuzzwise.engines.libfuzzer.folder import DamagedState
 from fuzzwise.model import Ints, Observation
 
 MAGIC = 0x31657369777A7566
-VERSION = 1
+VERSION = 2
 MAX_JOBS = 64
 WINDOWS = (1, 10)
 
@@ -96,8 +96,8 @@ class State:
             raise DamagedState(
                 f"{folder}: the state of the campaign cannot be read ({error})."
             ) from error
-        if self.head.magic and (self.head.magic != MAGIC or self.head.version != VERSION):
-            raise DamagedState(f"{folder}: this state was written by another version of fuzzwise.")
+        if self.head.magic:
+            self._check_version()
 
     def check(self, inputs: int = 0) -> None:
         """Refuse a state of which a part is missing; only while no fuzzing process runs.
@@ -128,8 +128,11 @@ class State:
 
     @property
     def ready(self) -> bool:
-        """Whether a fuzzing process has set the state up."""
-        return bool(self.head.magic == MAGIC)
+        """Whether a fuzzing process has set the state up; DamagedState where it is another's."""
+        if not self.head.magic:
+            return False
+        self._check_version()
+        return True
 
     def stop(self) -> None:
         """Ask every fuzzing process to end after its present input."""
@@ -178,6 +181,14 @@ class State:
             k=max(min(int(k), int(f1)), int(f1 > 0)),
             discoveries=times,
         )
+
+    def _check_version(self) -> None:
+        """A target brings the observer that it was built with; another layout is not read."""
+        if self.head.magic != MAGIC or self.head.version != VERSION:
+            raise DamagedState(
+                f"{self.folder}: these counts are of another version of fuzzwise. Build the target "
+                "again, and use another --out folder, with corpus/ of this one as CORPUS."
+            )
 
     def _records(
         self, name: str, kind: np.dtype[np.void], count: int

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define FW_MAGIC 0x31657369777a7566ull /* "fuzwise1" */
-#define FW_VERSION 1u
+#define FW_VERSION 2u
 #define FW_MAX_JOBS 64
 #define FW_WINDOWS 2 /* a-reset windows: restart after 1 and after 10 added seeds */
 #define FW_BUCKETS 8
@@ -77,7 +77,6 @@ struct fw_head {
   /* journal */
   uint64_t journal_valid;
   uint64_t journal_count;
-  uint64_t journal_number;
   uint64_t journal_seed;
   uint64_t journal_seeds;       /* the counters below, as they are after the input */
   uint64_t journal_data_used;
