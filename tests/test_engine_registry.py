@@ -1,4 +1,4 @@
-"""Engines by name: one module and one line are all that a new one needs."""
+"""Engines by name: one object is all that a new one needs, in this package or in another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.cli.fuzz import command
 from fuzzwise.engines import registry
-from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
+from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.errors import BadInput
 from fuzzwise.store.store import Store
 from fuzzwise.triage.bug_book import Bug
@@ -71,8 +71,8 @@ def test_what_was_made_for_afl_stays_so_in_a_command(tmp_path):
 
 def test_no_engine_is_loaded_before_it_is_asked_for():
     script = (
-        "import sys\nfrom fuzzwise.engines.registry import ENGINES, engine_named\n"
-        "loaded = lambda: [name for name in ENGINES if ENGINES[name] in sys.modules]\n"
+        "import sys\nfrom fuzzwise.engines.registry import engine_named, engines\n"
+        "loaded = lambda: [name for name in engines() if engines()[name].module in sys.modules]\n"
         "print(loaded()); engine_named('python'); print(loaded())\n"
         "print([name for name in sys.modules if name.endswith(('.session', '.supervisor'))])"
     )
@@ -81,13 +81,38 @@ def test_no_engine_is_loaded_before_it_is_asked_for():
 
 
 def test_a_black_box_is_all_that_the_command_for_one_target_has_not():
-    assert [name for name in ENGINES if not engine_named(name).supervise] == ["black-box"]
+    assert [name for name in engines() if not engine_named(name).supervise] == ["black-box"]
 
 
-def test_a_module_and_a_line_make_an_engine(tmp_path, monkeypatch):
-    (tmp_path / "fifth_engine.py").write_text(FIFTH)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setitem(registry.ENGINES, "fifth", "fifth_engine")
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a package with an engine of a given name."""
+
+    def installed(name: str) -> None:
+        (tmp_path / "fifth_engine.py").write_text(FIFTH)
+        about = tmp_path / "fifth-1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fifth\nVersion: 1\n")
+        (about / "entry_points.txt").write_text(
+            f"[{registry.GROUP}]\n{name} = fifth_engine:ENGINE\n"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        engines.cache_clear()
+
+    yield installed
+    monkeypatch.undo()
+    engines.cache_clear()
+    engine_named.cache_clear()
+
+
+def test_a_name_that_is_taken_is_refused(install):
+    install("libfuzzer")
+    with pytest.raises(BadInput, match="'fifth_engine:ENGINE' registers an engine named 'libf"):
+        engines()
+
+
+def test_an_installed_package_adds_an_engine(tmp_path, install):
+    install("fifth")
     (tmp_path / "a.c").touch()
     (tmp_path / "plan.toml").write_text(
         '[[target]]\nname = "t"\nprogram = "x.fifth"\nsources = "a.c"'

@@ -7,7 +7,7 @@ from pathlib import Path
 from fuzzwise.campaign.plan import SHARES, TargetPlan
 from fuzzwise.campaign.target_common import EXPECTED_NAME, Common, is_name
 from fuzzwise.campaign.target_files import find_sources, flags_from
-from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
+from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 from fuzzwise.settings import Table, shown
@@ -23,7 +23,7 @@ def read_targets(
     ``home`` is where the file is, ``out`` the campaign's folder. Where something is wrong, the
     table has the problem, and the list may be empty.
     """
-    engine = table.choice("engine", tuple(ENGINES), _likely_engine(table, home))
+    engine = table.choice("engine", tuple(engines()), _likely_engine(table, home))
     name = table.text("name", "", EXPECTED_NAME)
     share = table.choice("share", tuple(SHARES), "medium")
     jobs = table.whole("jobs", 1, 1, MOST_JOBS)

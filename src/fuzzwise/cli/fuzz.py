@@ -11,7 +11,7 @@ import click
 from fuzzwise.assessment import assess
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
 from fuzzwise.engines.progress import Progress
-from fuzzwise.engines.registry import ENGINES, engine_named, likely_engine
+from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
 from fuzzwise.report.live import View, rows
@@ -24,7 +24,7 @@ from fuzzwise.units import parse_count, parse_duration
 @click.argument("corpus", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--engine",
-    type=click.Choice(sorted(name for name in ENGINES if engine_named(name).supervise)),
+    type=click.Choice(sorted(name for name in engines() if engine_named(name).supervise)),
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
 @options.accept_risk("Stop when the discovery probability is below this.")
