@@ -123,10 +123,10 @@ def test_nothing_is_read_before_it_is_time(log: _Log) -> None:
         return state
 
     with View(read, clock=clock) as view:
-        for _ in range(8):
+        for _ in range(16):
             view.update()
             clock.now += 0.25
-        assert reads == [0.0, 1.0]
+        assert reads == [0.0, 2.0]
 
 
 def test_a_quiet_view_says_and_reads_nothing(log: _Log) -> None:

@@ -29,13 +29,21 @@ PATIENCE = 10.0
 """Seconds that a guard has to end everything."""
 
 
+_ANY_MARK = f"\0{VARIABLE}=".encode()
+_STRANGERS: set[int] = set()
+"""Children that belong to no folder, such as the servers of black boxes: not asked again."""
+
+
 def end_adopted(folder: Path, known: set[int]) -> None:
     """End those children of this process that belong to a folder and are not known.
 
     They are what fuzzing processes have left: see ``become_heir``.
     """
+    mark = _mark(folder)
     for _ in range(ROUNDS):
-        left = [pid for pid in _children() - known if _belongs(pid, folder)]
+        children = _children()
+        _STRANGERS.intersection_update(children)
+        left = [pid for pid in children - known - _STRANGERS if mark in _variables(pid)]
         if not left:
             return
         for pid in left:
@@ -52,7 +60,8 @@ def become_heir() -> None:
 
 def end_all(folder: Path) -> bool:
     """End all processes that belong to a folder or one below it; whether there were any."""
-    found = [process.pid for process in running() if _belongs(process.pid, folder)]
+    mark = _mark(folder)
+    found = [process.pid for process in running() if mark in _variables(process.pid)]
     for pid in found:
         _kill(pid)
     return bool(found)
@@ -108,13 +117,20 @@ def main() -> None:
         time.sleep(0.02)
 
 
-def _belongs(pid: int, folder: Path) -> bool:
-    mark = f"{VARIABLE}={folder.resolve()}/".encode(errors="surrogateescape")
+def _mark(folder: Path) -> bytes:
+    """What is among the variables of a process that belongs to a folder."""
+    return f"\0{VARIABLE}={folder.resolve()}/".encode(errors="surrogateescape")
+
+
+def _variables(pid: int) -> bytes:
+    """The variables of a process, each after a zero byte."""
     try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes()
+        variables = b"\0" + Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
-        return False
-    return variables.startswith(mark) or b"\0" + mark in variables
+        return b""
+    if len(variables) > 1 and _ANY_MARK not in variables:
+        _STRANGERS.add(pid)
+    return variables
 
 
 def _children() -> set[int]:

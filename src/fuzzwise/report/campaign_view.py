@@ -16,9 +16,9 @@ from fuzzwise.report.campaign_news import news
 from fuzzwise.report.terminal import Screen
 
 DRAW_EVERY = 0.5
-LOOK_EVERY = 1.0
+LOOK_EVERY = 2.0
 SUMMARY_EVERY = 60.0
-COST = 100
+COST = 200
 """A picture that takes long is drawn less often: it may use one part in so many of a core."""
 
 

@@ -44,6 +44,8 @@ class Server:
         parts = native()
         control_end, self._control = os.pipe()
         self._results, results_end = os.pipe()
+        self._poll = select.poll()
+        self._poll.register(self._results, select.POLLIN)
         try:
             config = self._folder / "config"
             config.write_bytes(
@@ -97,12 +99,11 @@ class Server:
 
     def answer(self, timeout: float) -> wire.Record | None:
         """The next record; None where the server is gone, or silent for that many seconds."""
-        end = time.monotonic() + timeout
-        poll = select.poll()
-        poll.register(self._results, select.POLLIN)
+        end = None
         while len(self._pending) < wire.RECORD.size:
+            end = end or time.monotonic() + timeout
             left = end - time.monotonic()
-            if left < 0 or not poll.poll(left * 1000):
+            if left < 0 or not self._poll.poll(left * 1000):
                 return None
             data = os.read(self._results, 1 << 16)
             if not data:

@@ -176,7 +176,7 @@ class Tally(msgspec.Struct):
 
     def save(self, path: Path) -> None:
         """Write the file whole, so that there is always one that can be read."""
-        write_whole(path, msgspec.json.encode(self))
+        write_whole(path, msgspec.json.encode(self), to_disk=False)  # many times a turn
 
     def _show(self, bug: str, count: int, first: Crash) -> None:
         shown = self.bugs.get(bug)

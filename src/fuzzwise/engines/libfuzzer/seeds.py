@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from fuzzwise.files import content_hash, write_whole
 
 MOST_KNOWN = 64
 """Known seeds given to a process that goes on with a campaign; all others are in the state."""
+
+SAME_FOR = 1.0
+"""Seconds for which a choice of seeds holds: to look at all files costs more than a short life."""
 
 
 class SeedFiles:
@@ -27,12 +31,24 @@ class SeedFiles:
         self._corpus = tuple(corpus)
         self._given = folder.state / "given"
         self._pending: list[str] = []
+        self._option: tuple[float, set[str], list[str]] | None = None
 
     def option(self, skipped: set[str], rng: random.Random, *, everything: bool) -> list[str]:
         """The option that names the files; as a list of them, so that libFuzzer writes none.
 
         ``everything`` is for schedules of libFuzzer's own, which choose among these files only.
+        Processes that follow each other within ``SAME_FOR``, as they do where a target crashes
+        often, are given the same ones.
         """
+        if self._option and not self._pending:
+            until, left_out, words = self._option
+            if time.monotonic() < until and left_out == skipped:
+                return words
+        words = self._listed(skipped, rng, everything)
+        self._option = time.monotonic() + SAME_FOR, set(skipped), words
+        return words
+
+    def _listed(self, skipped: set[str], rng: random.Random, everything: bool) -> list[str]:
         given = self._names_given()
         own = self._own()
         theirs = files_of(self._corpus)
@@ -45,7 +61,7 @@ class SeedFiles:
         if not files:
             return []
         listing = self._folder.state / "seed-files"
-        names = ",".join(str(self._without_comma(path.resolve())) for path in files)
+        names = ",".join(str(self._without_comma(path.absolute())) for path in files)
         # Another job, started just before, may be about to read it.
         write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
         return [f"-seed_inputs=@{listing.resolve()}"]
