@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log10
 from pathlib import Path
 
@@ -9,13 +10,17 @@ import numpy as np
 import pytest
 
 from fuzzer_files import stats_text
+from fuzzwise.assessment import assess
 from fuzzwise.campaign.assessing import find_out
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.engines.progress import Progress
 from fuzzwise.estimators.recent_rate import RecentRate
 from fuzzwise.estimators.waiting import raised
 from fuzzwise.model import Estimate, Observation
+from fuzzwise.report import live
+from fuzzwise.snapshot import Campaign
 from observations import ints
 
 STEADY = Observation(n=1000, seconds=1.0, discoveries=ints([10, 600, 700, 800]))
@@ -49,6 +54,15 @@ def test_a_raised_risk_is_a_probability_and_keeps_what_was_noted():
     assert (e.value, e.low, e.high) == (1.0, 0.1, 1.0)
     assert e.note.startswith("odd; raised 10.0 times")
     assert raised(Estimate(0.01, None, None, None, "some", 10), 1.0).high is None
+
+
+def test_the_live_view_says_why_a_risk_is_raised():
+    def second_row(waiting: float | None) -> tuple[str, str]:
+        o = replace(with_waiting(STEADY, waiting), species=4)
+        return live.rows(Progress(o, 3, ()), assess(Campaign("here", (o,))))[1]
+
+    assert second_row(1.0) == ("", "raised 10.0 times: 100% of the preferred seeds wait")
+    assert second_row(None)[0] == "inputs"
 
 
 def test_without_a_discovery_the_rule_of_three_is_raised():

@@ -93,6 +93,8 @@ def rows(progress: Progress, a: Assessment, trend: str = "") -> list[tuple[str, 
         ("corpus", f"{progress.corpus:,} seeds"),
         ("bugs", _bugs(progress)),
     ]
+    if a.risk and a.risk.note:
+        shown.insert(1, ("", a.risk.note))
     if a.accepted_risk is not None and a.seconds_left:
         shown.insert(1, ("left", f"{left.in_words(a)} to the accepted {a.accepted_risk:g}"))
     if progress.measuring:
