@@ -91,7 +91,7 @@ def test_a_killed_campaign_leaves_no_afl_fuzz_behind(tmp_path, campaign):
         [*FUZZWISE, "run", campaign], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     reader = out / "targets/reader"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if inputs_of(reader) > 50:
             break

@@ -95,7 +95,7 @@ def test_two_bugs_and_a_hang_are_three_bugs(tmp_path, parser, workers):
     session, plan = session_of(
         tmp_path / "t", workers, parser, "@@", corpus=(corpus,), limits=Limits(seconds=0.2)
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     totals = session.turn(1.0, 1)
     while len(totals.bugs) < 3 and time.monotonic() < deadline:
         totals = session.turn(1.0, 1)
@@ -120,7 +120,7 @@ def test_crashes_of_a_harness_are_shown_again_by_the_command(tmp_path, workers):
     session, _ = session_of(tmp_path / "t", workers, harness, corpus=(tmp_path / "corpus",))
     seeds(tmp_path / "corpus", b"ka", b"k")
     totals = session.turn(1.5, 1)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not totals.bugs and time.monotonic() < deadline:
         totals = session.turn(1.0, 1)
     session.close()
@@ -139,7 +139,7 @@ def test_a_seed_that_crashes_is_a_bug_and_fuzzing_goes_on(tmp_path, parser, work
     corpus = seeds(tmp_path / "corpus", *contents)
     session, _ = session_of(tmp_path / "t", workers, parser, corpus=(corpus,))
     totals = session.turn(1.0, 1)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while contents and not totals.bugs and time.monotonic() < deadline:
         totals = session.turn(0.5, 1)
     session.close()

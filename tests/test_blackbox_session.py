@@ -184,7 +184,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_counted_twice(tmp_path, records
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -104,7 +104,7 @@ def test_results_may_come_in_any_order_and_all_of_them_count(tmp_path: Path):
     }
     _, state = run(plan, sessions, 1.5)
     assert {t.name: t.inputs for t in state.targets} == {n: s.n for n, s in sessions.items()}
-    assert {s.most_busy for s in sessions.values()} == {1}
+    assert max(s.most_busy for s in sessions.values()) == 1
     assert state.epochs == sum(len(s.turns) for s in sessions.values())
 
 

@@ -91,7 +91,7 @@ def test_a_terminal_shows_the_risk_and_is_given_back(bad, tmp_path):
     os.close(end)
     shown = b""
     drawn_at: float | None = None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
@@ -105,7 +105,7 @@ def test_a_terminal_shows_the_risk_and_is_given_back(bad, tmp_path):
             drawn_at = deadline
     os.close(terminal)
     text = shown.decode(errors="replace")
-    assert run.wait(timeout=20) == 130
+    assert run.wait(timeout=120) == 130
     for word in ("risk", "95% interval", "species", "corpus", "left"):
         assert word in text
     assert "the same command goes on from there" in text
@@ -232,7 +232,7 @@ def test_two_at_once_on_one_folder_are_refused(bad, tmp_path):
     out = tmp_path / "out"
     words = [sys.executable, "-m", "fuzzwise", "fuzz", str(bad), "--out", str(out), "--quiet"]
     with subprocess.Popen([*words, "--time", "30s"]) as first:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not (out / "campaign.json").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         second = fuzz(bad, out, "--inputs", 10)
@@ -330,11 +330,11 @@ def test_a_corpus_folder_that_vanishes_is_a_clear_message(bad, tmp_path):
     out = tmp_path / "out"
     words = [sys.executable, "-m", "fuzzwise", "fuzz", str(bad), "--out", str(out), "--time", "20s"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while not (out / "campaign.json").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         out.rename(tmp_path / "gone")  # at once, unlike a removal, which races with the writer
-        _, errors = run.communicate(timeout=30)
+        _, errors = run.communicate(timeout=120)
     assert run.returncode == 2
     assert str(out) in errors
     assert "Traceback" not in errors
@@ -383,7 +383,7 @@ def test_a_hundred_kills_lose_nothing_and_count_nothing_twice(recounted, tmp_pat
     kills = 0
     while kills < 100:
         with subprocess.Popen([*words, "--time", "100000s"], env=environment) as run:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 120
             while not any(alive(pid) for pid in fuzzers(out)) and time.monotonic() < deadline:
                 time.sleep(0.01)
             for _ in range(3):
