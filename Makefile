@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study uncompiled clean
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
