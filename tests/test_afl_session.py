@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,24 @@ def test_a_killed_afl_fuzz_or_target_is_started_again(tmp_path, markup, workers,
     assert len(second.observation.discoveries) >= len(first.observation.discoveries)
     assert len(fuzzers_of(tmp_path)) >= 1
     session.close()
+
+
+def test_it_can_go_on_twice_within_a_second(tmp_path, markup, workers):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    first = session.turn(0.7, 1)
+    session.close()
+    # As after a crash: afl-fuzz puts the folder aside under the present second, and gives up where
+    # there is one already. Nobody knows how fast this machine is.
+    now = datetime.now()  # local, as afl-fuzz has it
+    for seconds in range(60):
+        second = f"{now + timedelta(seconds=seconds):%Y-%m-%d-%H:%M:%S}"
+        for name in ("crashes", f"crashes.{second}"):
+            place = tmp_path / "t/afl/default" / name
+            place.mkdir(exist_ok=True)
+            (place / "README.txt").touch()
+    again, _ = session_of(tmp_path / "t", workers, markup)
+    assert again.turn(0.7, 1).observation.n > first.observation.n
+    again.close()
 
 
 @pytest.mark.parametrize("paused", [True, False])

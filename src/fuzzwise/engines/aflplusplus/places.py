@@ -126,6 +126,12 @@ class AflPlaces:
             if home not in path.parents:
                 home.mkdir(parents=True, exist_ok=True)
                 path.replace(home / f"id:kept,{name_of(path)}")
+        for name in FINDS:
+            for place in (self.output / INSTANCE).glob(f"{name}*"):
+                (place / "README.txt").unlink(missing_ok=True)
+                if place.name != name:
+                    with suppress(OSError):  # something that is not ours
+                        place.rmdir()
 
 
 def _has_entry(place: Path) -> bool:
