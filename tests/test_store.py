@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzzwise.campaign.state import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from fuzzwise.errors import BadInput
@@ -70,8 +72,9 @@ def test_a_finished_epoch_is_read_back_by_others(tmp_path: Path) -> None:
     )
 
 
-@given(observations())
-def test_observations_come_back_as_they_were(before: Observation) -> None:
+@given(observations(), st.none() | st.floats(0, 1))
+def test_observations_come_back_as_they_were(seen: Observation, waiting: float | None) -> None:
+    before = replace(seen, waiting=waiting)
     after = unpack(pack(before))
     for name in Observation.__slots__:
         one, other = getattr(before, name), getattr(after, name)

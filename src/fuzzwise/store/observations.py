@@ -40,6 +40,7 @@ class _Packed(msgspec.Struct, omit_defaults=True):
     resets: dict[int, int] = {}
     truth: tuple[float, int | None, int | None] | None = None
     measured: list[tuple[int, float]] = []
+    waiting: float | None = None
 
 
 def pack(observation: Observation) -> bytes:
@@ -65,6 +66,7 @@ def pack(observation: Observation) -> bytes:
         if truth is None
         else (float(truth.probability), _int(truth.discoveries), _int(truth.inputs)),
         measured=[(int(m), float(share)) for m, share in now.measured],
+        waiting=_float(now.waiting),
     )
     return msgspec.msgpack.encode(packed)
 
@@ -90,6 +92,7 @@ def unpack(content: bytes) -> Observation:
         resets=packed.resets,
         truth=None if truth is None else Truth(*truth),
         measured=tuple(packed.measured),
+        waiting=packed.waiting,
     )
 
 
