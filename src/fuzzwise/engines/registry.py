@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from fuzzwise.engines.engine import Engine
-from fuzzwise.errors import BadInput
+from fuzzwise.plugins import taken
 
 GROUP = "fuzzwise.engines"
 """A package adds an engine by an entry point of this group that names an ``Engine``."""
@@ -29,10 +29,7 @@ def engines() -> dict[str, EntryPoint]:
     known = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
     for entry in entry_points(group=GROUP):
         if entry.name in known:
-            raise BadInput(
-                f"The installed package behind {entry.value!r} registers an engine named "
-                f"{entry.name!r}, which exists already. Rename it, or uninstall that package."
-            )
+            raise taken(entry, "an engine", entry.name)
         known[entry.name] = entry
     return known
 
