@@ -29,12 +29,14 @@ class SimulatedSession:
         self,
         discoveries: tuple[int, ...] = (),
         bugs: dict[int, str] | None = None,
+        finds_coverage: bool = True,
         patience: float = 1.0,
         problem: str = "",
         deaf: bool = False,
     ) -> None:
         self._discoveries = np.array(discoveries, np.int64)
         self._bugs = bugs or {}
+        self.finds_coverage = finds_coverage
         self._patience = patience
         self.problem = problem
         self._deaf = deaf

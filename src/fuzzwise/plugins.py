@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Protocol, TypeVar
 
 from fuzzwise.errors import BadInput
@@ -28,14 +28,9 @@ def add_installed(known: dict[str, T], group: str, what: str) -> dict[str, T]:
     for entry in entry_points(group=group):
         added: T = entry.load()
         if added.name in result:
-            raise taken(entry, what, added.name)
+            raise BadInput(
+                f"The installed package behind {entry.value!r} registers {what} named "
+                f"{added.name!r}, which exists already. Rename it, or uninstall that package."
+            )
         result[added.name] = added
     return result
-
-
-def taken(entry: EntryPoint, what: str, name: str) -> BadInput:
-    """What to say where an installed package adds something under a name that exists."""
-    return BadInput(
-        f"The installed package behind {entry.value!r} registers {what} named {name!r}, which "
-        "exists already. Rename it, or uninstall that package."
-    )

@@ -31,7 +31,6 @@ from fuzzwise.campaign.state import (
     EventState,
     Stopped,
 )
-from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import FuzzwiseError
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
@@ -234,7 +233,7 @@ class Manager:
             turn = self._finished(member, totals, finding)
             taken = self._store.finish_epoch(result.turn.epoch, self._now, turn)
             weight = member.plan.weight
-            coverage = engine_named(member.plan.engine).finds_coverage
+            coverage = member.session.finds_coverage
             self._scheduler.learn(
                 member.arm,
                 EpochResult(

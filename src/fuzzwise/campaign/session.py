@@ -40,6 +40,11 @@ class Session(Protocol):
     ``turn`` raises BadInput where the target cannot be fuzzed; the sentence says what is wrong.
     """
 
+    @property
+    def finds_coverage(self) -> bool:
+        """Whether its species are coverage; those of others are bugs."""
+        ...
+
     def totals(self) -> Totals | None:
         """What the folder knows, without running anything; None where there is nothing yet."""
         ...

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from fuzzwise.engines.engine import Engine
-from fuzzwise.plugins import taken
+from fuzzwise.errors import BadInput
 
 GROUP = "fuzzwise.engines"
 """A package adds an engine by an entry point of this group that names an ``Engine``."""
@@ -29,7 +29,10 @@ def engines() -> dict[str, EntryPoint]:
     known = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
     for entry in entry_points(group=GROUP):
         if entry.name in known:
-            raise taken(entry, "an engine", entry.name)
+            raise BadInput(
+                f"The installed package behind {entry.value!r} registers an engine named "
+                f"{entry.name!r}, which exists already. Rename it, or uninstall that package."
+            )
         known[entry.name] = entry
     return known
 

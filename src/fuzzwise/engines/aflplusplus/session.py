@@ -38,6 +38,8 @@ class AflSession:
     with the corpus that there is.
     """
 
+    finds_coverage = True
+
     def __init__(self, plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> None:
         del seed  # AFL++ makes its own: with a given one it leaves out how fast a seed is
         self._plan = plan

@@ -55,6 +55,8 @@ class BlackBoxSession:
     An interrupt outside of a turn ends the next one at once, so that none can be missed.
     """
 
+    finds_coverage = False
+
     def __init__(self, plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> None:
         self._plan = plan
         self._folder = folder

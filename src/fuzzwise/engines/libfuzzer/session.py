@@ -39,6 +39,8 @@ class LibFuzzerSession:
     is given a question: whether to stop waiting, because the session was interrupted.
     """
 
+    finds_coverage = True
+
     def __init__(
         self,
         plan: TargetPlan,
