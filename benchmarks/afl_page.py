@@ -23,9 +23,9 @@ from afl_tables import (
     who,
 )
 from afl_waiting import CHOSEN_ON, waiting_tables
+from fuzzwise.engines.aflplusplus.stats import ENOUGH, FEW
 from fuzzwise.estimators.waiting import RAISED, RAISED_AT_MOST
-from fuzzwise.evaluate.measures import score, summarise
-from fuzzwise.watch.reading import ENOUGH, FEW
+from fuzzwise.lab.evaluate.measures import score, summarise
 
 
 def write_page(judgement: Judgement, out: Path) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fuzzwise.evaluate.measures import score, summarise
+from fuzzwise.engines.aflplusplus.stats import FEW
+from fuzzwise.lab.evaluate.measures import score, summarise
 from fuzzwise.model import Truth
 from fuzzwise.stopping import AcceptedRisk
-from fuzzwise.watch.reading import FEW, Reading
+from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.verdict import judge, verdict
 
 if TYPE_CHECKING:

@@ -21,12 +21,13 @@ import polars as pl
 from afl_campaign import Measured, run, target
 from afl_page import write_page
 from afl_tables import ESTIMATORS, Judgement
-from fuzzwise.evaluate.measures import judge, score, summarise
+from fuzzwise.engines.aflplusplus.stats import Untried
+from fuzzwise.lab.evaluate.measures import judge, score, summarise
 from fuzzwise.model import Observation, Truth
-from fuzzwise.report.chart_file import save
-from fuzzwise.report.score_chart import draw_scores
+from fuzzwise.report.charts.file import save
+from fuzzwise.report.charts.score import draw_scores
 from fuzzwise.snapshot import Campaign
-from fuzzwise.watch.reading import Reading, Untried
+from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.recognise import read
 from real import DEFAULT_WORK, chosen, starting_corpus
 from subjects import Subject, version

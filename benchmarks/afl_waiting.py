@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from afl_tables import SECOND_ENTRY
+from fuzzwise.engines.aflplusplus.stats import ENOUGH, FEW
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.waiting import RAISED, RAISED_AT_MOST
 from fuzzwise.model import Ints
 from fuzzwise.stopping import AcceptedRisk
-from fuzzwise.watch.reading import ENOUGH, FEW, Reading
+from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.verdict import judge, verdict
 
 if TYPE_CHECKING:

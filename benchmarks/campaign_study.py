@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 from fuzzwise.campaign.build import build_all
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
-from fuzzwise.report.chart_file import load_altair, save
-from fuzzwise.report.style import dressed
-from fuzzwise.store.reading import read_state
-from fuzzwise.store.store import Store
+from fuzzwise.report.charts.file import load_altair, save
+from fuzzwise.report.charts.style import dressed
+from fuzzwise.store.sql.reading import read_state
+from fuzzwise.store.sql.store import Store
 from fuzzwise.triage.workers import Workers
 
 ROOT = Path(__file__).parents[1]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from dataset_programs import CONFIGURATIONS
-from fuzzwise.recording import log as logs
-from fuzzwise.recording.load import read_recording
-from fuzzwise.recording.log import LoggedBug, read_log
+from fuzzwise.lab.recording import log as logs
+from fuzzwise.lab.recording.load import read_recording
+from fuzzwise.lab.recording.log import LoggedBug, read_log
 
 ROOT = Path(__file__).parents[1]
 LOG = ROOT / "datasets" / "small-programs.fuzzlog"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzzwise.recording.recording import ConfigurationLog, Recording
-from fuzzwise.recording.synthetic import SyntheticCampaign, generate
-from fuzzwise.schedulers.exact_optimum import optimum_at, solve_exactly
-from fuzzwise.schedulers.optimum import best_schedules
+from fuzzwise.lab.exact_optimum import optimum_at, solve_exactly
+from fuzzwise.lab.optimum import best_schedules
+from fuzzwise.lab.recording.recording import ConfigurationLog, Recording
+from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 from timing import report, seconds
 
 REPEATS = 7

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import polars as pl
 
-from fuzzwise.evaluate.measures import judge, score, summarise
-from fuzzwise.evaluate.published import fit_truth
-from fuzzwise.report.chart_file import save
-from fuzzwise.report.score_chart import draw_power_laws, draw_scores
-from fuzzwise.report.style import ESTIMATOR_COLOURS
+from fuzzwise.lab.evaluate.measures import judge, score, summarise
+from fuzzwise.lab.evaluate.published import fit_truth
+from fuzzwise.report.charts.file import save
+from fuzzwise.report.charts.score import draw_power_laws, draw_scores
+from fuzzwise.report.charts.style import ESTIMATOR_COLOURS
 from fuzzwise.snapshot import Campaign, read
 from fuzzwise.stopping import AcceptedRisk
 from real import DEFAULT_WORK, chosen, starting_corpus, target

@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
-from fuzzwise.recording.synthetic import SyntheticCampaign, generate
+from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
+from fuzzwise.lab.replay.replay import choices, replay
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
-from fuzzwise.simulate.replay import choices, replay
 
 
 def main() -> None:

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.evaluate.comparison import BASELINES, Mean, compare, mean
-from fuzzwise.recording.load import read_recording
-from fuzzwise.recording.recording import Recording
-from fuzzwise.recording.synthetic import SyntheticCampaign, generate
-from fuzzwise.report import replay_chart
-from fuzzwise.report.chart_file import save
+from fuzzwise.lab.evaluate.comparison import BASELINES, Mean, compare, mean
+from fuzzwise.lab.exact_optimum import optimum_at
+from fuzzwise.lab.optimum import best_schedules
+from fuzzwise.lab.recording.load import read_recording
+from fuzzwise.lab.recording.recording import Recording
+from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
+from fuzzwise.lab.replay.replay import Replay, epoch_lengths, replay
+from fuzzwise.report.charts import replay as replay_chart
+from fuzzwise.report.charts.file import save
 from fuzzwise.report.words import duration
-from fuzzwise.schedulers.exact_optimum import optimum_at
-from fuzzwise.schedulers.optimum import best_schedules
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
-from fuzzwise.simulate.replay import Replay, epoch_lengths, replay
 
 ROOT = Path(__file__).parents[1]
 DATASET = ROOT / "datasets" / "small-programs.fuzzlog"

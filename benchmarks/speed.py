@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 
 from fuzzwise.estimators.registry import estimate_all
+from fuzzwise.lab.urn.urn import Urn, data_points, simulate
 from fuzzwise.model import Estimate, Observation, SeedCounts
-from fuzzwise.simulate.urn import Urn, data_points, simulate
 from timing import report, seconds
 
 REPEATS = 7

@@ -20,11 +20,11 @@ from sqlalchemy import insert, update
 
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store import reading
-from fuzzwise.store.database import FILE, open_for_writing
-from fuzzwise.store.schema import epochs, targets
-from fuzzwise.store.store import Store
-from fuzzwise.store.turn import BugFound, FinishedTurn
+from fuzzwise.store.contract import BugFound, FinishedTurn
+from fuzzwise.store.sql import reading
+from fuzzwise.store.sql.schema import epochs, targets
+from fuzzwise.store.sql.store import Store
+from fuzzwise.store.sqlite import FILE, open_for_writing
 from fuzzwise.triage.bug_book import Bug
 from timing import report, seconds
 
@@ -37,7 +37,7 @@ CHANCE = np.random.default_rng(1)
 STATUS = """
 import sys
 from pathlib import Path
-from fuzzwise.store.reading import read_state
+from fuzzwise.store.sql.reading import read_state
 print(read_state(Path(sys.argv[1])).epochs)
 """
 

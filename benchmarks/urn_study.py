@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fuzzwise.evaluate.measures import judge, score
-from fuzzwise.evaluate.simulated import as_campaigns
-from fuzzwise.report.chart_file import load_altair, save
-from fuzzwise.report.score_chart import draw_scores
-from fuzzwise.report.style import ESTIMATOR_COLOURS, dressed, inputs_axis
-from fuzzwise.simulate.urn import Mode, Urn, simulate
+from fuzzwise.lab.evaluate.measures import judge, score
+from fuzzwise.lab.evaluate.simulated import as_campaigns
+from fuzzwise.lab.urn.urn import Mode, Urn, simulate
+from fuzzwise.report.charts.file import load_altair, save
+from fuzzwise.report.charts.score import draw_scores
+from fuzzwise.report.charts.style import ESTIMATOR_COLOURS, dressed, inputs_axis
 
 SEED = 2021
 CAMPAIGNS = 500

@@ -12,8 +12,8 @@ from tempfile import mkdtemp
 
 import pytest
 
-from fuzzwise.engines.libfuzzer.folder import DamagedState
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.folder import DamagedState
+from fuzzwise.engines.observer.state import State
 
 TARGETS = Path(__file__).parent / "targets"
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzwise.simulate.urn import Urn
+from fuzzwise.lab.urn.urn import Urn
 
 
 @dataclass

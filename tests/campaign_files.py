@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import observed_target
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.campaign.state import CampaignState, TargetState
-from fuzzwise.store.reading import read_state
+from fuzzwise.store.sql.reading import read_state
+from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.triage.processes import running
 
 TARGETS = Path(__file__).parent / "targets"

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzwise.campaign.state import (
+from fuzzwise.model import Estimate
+from fuzzwise.store.states import (
     BROKEN,
     FUZZING,
     RETIRED,
@@ -19,7 +20,6 @@ from fuzzwise.campaign.state import (
     TargetHistory,
     TargetState,
 )
-from fuzzwise.model import Estimate
 
 HOSTILE = "\x1b[31mred\x1b[0m <script>alert(1)</script> |pipe| \x07\u202etxt"
 NAMES = ("png", "zlib", "json", "regex", "tiff-dump", "elf", "yaml-parser", "markdown")

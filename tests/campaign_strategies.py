@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from campaign_states import HOSTILE
-from fuzzwise.campaign.state import (
+from fuzzwise.model import Estimate
+from fuzzwise.store.states import (
     BROKEN,
     FUZZING,
     RETIRED,
@@ -20,7 +21,6 @@ from fuzzwise.campaign.state import (
     Stopped,
     TargetState,
 )
-from fuzzwise.model import Estimate
 
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 """What a terminal would obey."""

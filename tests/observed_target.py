@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.engines.libfuzzer.build import NATIVE, build_words, find_toolchain
+from fuzzwise.engines.libfuzzer.build import build_words, find_toolchain
+from fuzzwise.engines.observer.build import NATIVE
 
 TARGETS = Path(__file__).parent / "targets"
 EXAMPLES = Path(__file__).parents[1] / "examples"

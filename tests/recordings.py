@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzzwise.recording.recording import MARK, ConfigurationLog, Recording
+from fuzzwise.lab.recording.recording import MARK, ConfigurationLog, Recording
 
 
 def configuration(

@@ -14,9 +14,9 @@ import numpy as np
 
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.reading import read_decisions, read_history, read_state
-from fuzzwise.store.store import Store
-from fuzzwise.store.turn import BugFound, FinishedTurn
+from fuzzwise.store.contract import BugFound, FinishedTurn
+from fuzzwise.store.sql.reading import read_decisions, read_history, read_state
+from fuzzwise.store.sql.store import Store
 from fuzzwise.triage.bug_book import Bug
 
 PER_EPOCH = 100

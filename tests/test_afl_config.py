@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import Build, TargetPlan
 from fuzzwise.engines.blackbox import Limits
 from fuzzwise.engines.registry import engine_named

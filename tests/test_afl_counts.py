@@ -17,7 +17,7 @@ import pytest
 
 from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of, inputs_of, segments_of
 from fuzzwise.engines.aflplusplus.program import find_afl_fuzz
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
 from observed_target import fuzz

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzwise.engines.aflplusplus.library import observer
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 
 CLASS = [0, 1, 2, 4, *[8] * 4, *[16] * 8, *[32] * 16, *[64] * 96, *[128] * 128]
 Step = list[object]

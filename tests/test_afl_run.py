@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from afl_target import EXAMPLES, TARGETS, fuzzers_of, inputs_of, need_afl, segments_of
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 
 FUZZWISE = (sys.executable, "-m", "fuzzwise")
 

@@ -20,8 +20,8 @@ from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.aflplusplus.session import AflSession
 from fuzzwise.engines.blackbox import Limits
 from fuzzwise.engines.leftovers import end_all
-from fuzzwise.engines.libfuzzer.seeds import name_of
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.seeds import name_of
+from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.workers import Workers
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from blackbox_target import build
-from fuzzwise.engines.blackbox.examinations import Examinations
 from fuzzwise.engines.blackbox.findings import Findings
 from fuzzwise.engines.blackbox.tally import Tally
 from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, absolute
 from fuzzwise.triage.workers import Task, Workers
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.engines.libfuzzer.build import COUNTING, NATIVE, compile_words, find_toolchain
+from fuzzwise.engines.libfuzzer.build import compile_words, find_toolchain
+from fuzzwise.engines.observer.build import COUNTING, NATIVE
 from fuzzwise.errors import BadInput
 from observed_target import EXAMPLES, TARGETS, fuzz
 

@@ -12,7 +12,7 @@ import pytest
 
 from fuzzwise.campaign import build as building
 from fuzzwise.campaign.build import build_all
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
 
 HARNESS = """

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuzzwise.campaign.config import default_epoch, read_plan
+from fuzzwise.campaign.file import default_epoch, read_plan
 from fuzzwise.campaign.plan import Build, CampaignPlan
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.errors import BadInput

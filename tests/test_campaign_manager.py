@@ -15,10 +15,10 @@ from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import EMPTY_TURNS
 from fuzzwise.campaign.session import Totals
-from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING, CampaignState, Stopped
 from fuzzwise.model import NO_INTS, Observation
-from fuzzwise.store.reading import read_decisions, read_state
-from fuzzwise.store.store import Store
+from fuzzwise.store.sql.reading import read_decisions, read_state
+from fuzzwise.store.sql.store import Store
+from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, Stopped
 from simulated_session import SPEED, SimulatedSession, plan_of
 
 CLEAN = SimulatedSession

@@ -19,15 +19,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaign_states import HOSTILE, example_history, example_state
-from fuzzwise.campaign.state import BROKEN, RETIRED, CampaignState
 from fuzzwise.errors import MissingExtra
 from fuzzwise.model import Observation
-from fuzzwise.report import campaign_charts, campaign_json, campaign_markdown, campaign_page
-from fuzzwise.report import campaign_words as say
-from fuzzwise.report.campaign_conclusions import Conclusion, conclusions
+from fuzzwise.report.campaign import as_json as campaign_json
+from fuzzwise.report.campaign import charts as campaign_charts
+from fuzzwise.report.campaign import markdown as campaign_markdown
+from fuzzwise.report.campaign import page as campaign_page
+from fuzzwise.report.campaign import words as say
+from fuzzwise.report.campaign.conclusions import Conclusion, conclusions
 from fuzzwise.report.crash_text import MOST_LINES, first_lines
 from fuzzwise.report.hindsight import hindsight
-from fuzzwise.store.turn import BugTime
+from fuzzwise.store.contract import BugTime
+from fuzzwise.store.states import BROKEN, RETIRED, CampaignState
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 

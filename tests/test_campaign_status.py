@@ -13,16 +13,10 @@ from rich.text import Text
 
 from campaign_states import example_state
 from campaign_strategies import UNSAFE, campaigns, texts
-from fuzzwise.campaign.state import (
-    BROKEN,
-    RETIRED,
-    WAITING,
-    CampaignState,
-    DecisionState,
-    Stopped,
-)
-from fuzzwise.report import campaign_status, short
-from fuzzwise.report.campaign_frame import frame
+from fuzzwise.report import short
+from fuzzwise.report.campaign import status as campaign_status
+from fuzzwise.report.campaign.frame import frame
+from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, DecisionState, Stopped
 
 
 @settings(max_examples=50)

@@ -13,17 +13,11 @@ from rich.cells import cell_len
 
 from campaign_states import example_state
 from campaign_strategies import UNSAFE, campaigns, texts
-from fuzzwise.campaign.state import (
-    BROKEN,
-    FUZZING,
-    RETIRED,
-    WAITING,
-    CampaignState,
-)
 from fuzzwise.model import Estimate
 from fuzzwise.report import grid, short
-from fuzzwise.report.campaign_frame import frame
-from fuzzwise.report.campaign_table import by_urgency, table
+from fuzzwise.report.campaign.frame import frame
+from fuzzwise.report.campaign.table import by_urgency, table
+from fuzzwise.store.states import BROKEN, FUZZING, RETIRED, WAITING, CampaignState
 
 
 @settings(max_examples=100)

@@ -22,11 +22,9 @@ from rich.cells import cell_len
 
 from campaign_states import example_state
 from campaign_strategies import UNSAFE
-from fuzzwise.campaign.state import (
-    CampaignState,
-)
 from fuzzwise.report import short
-from fuzzwise.report.campaign_view import SUMMARY_EVERY, View
+from fuzzwise.report.campaign.view import SUMMARY_EVERY, View
+from fuzzwise.store.states import CampaignState
 
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
@@ -167,7 +165,7 @@ SCRIPT = """
 import os, sys, time
 from dataclasses import replace
 from campaign_states import example_state
-from fuzzwise.report.campaign_view import View
+from fuzzwise.report.campaign.view import View
 
 state, drawn = example_state(int(sys.argv[1])), 0
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fuzzwise.evaluate.comparison import BASELINES, compare, holm, mean
+from fuzzwise.lab.evaluate.comparison import BASELINES, compare, holm, mean
+from fuzzwise.lab.replay.replay import Replay, replay
 from fuzzwise.schedulers.registry import find
-from fuzzwise.simulate.replay import Replay, replay
 from recordings import random_recording
 
 

@@ -16,8 +16,8 @@ from fuzzwise.estimators import intervals
 from fuzzwise.estimators.registry import find
 from fuzzwise.estimators.richness import Chao, GrowthReach
 from fuzzwise.forecast import inputs_left
+from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.simulate.urn import Urn, simulate
 from observations import ints
 
 CAMPAIGNS = 1000

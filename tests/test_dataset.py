@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.recording.load import read_recording
-from fuzzwise.recording.log import read_log
-from fuzzwise.recording.triaged import input_of
+from fuzzwise.lab.recording.load import read_recording
+from fuzzwise.lab.recording.log import read_log
+from fuzzwise.lab.recording.triaged import input_of
 
 ROOT = Path(__file__).parents[1]
 LOG = ROOT / "datasets" / "small-programs.fuzzlog"

@@ -10,14 +10,14 @@ import pytest
 
 from fuzzwise.campaign.build import build_all
 from fuzzwise.campaign.changes import glance
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.cli.fuzz import command
 from fuzzwise.engines import registry
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.errors import BadInput
-from fuzzwise.store.store import Store
+from fuzzwise.store.sql.store import Store
 from fuzzwise.triage.bug_book import Bug
 from fuzzwise.triage.workers import Workers
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.engines.engine import Engine
+from fuzzwise.engines.contract import Engine
 
 ENGINE = Engine(
     finds_coverage=False,

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from fuzzwise.errors import BadInput
-from fuzzwise.evaluate import published
-from fuzzwise.evaluate.measures import judge, score, summarise, truth_interval
-from fuzzwise.evaluate.simulated import as_campaigns
+from fuzzwise.lab.evaluate import published
+from fuzzwise.lab.evaluate.measures import judge, score, summarise, truth_interval
+from fuzzwise.lab.evaluate.simulated import as_campaigns
+from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation, Truth
-from fuzzwise.simulate.urn import Urn, simulate
 from fuzzwise.snapshot import Campaign
 from observations import ints
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.engines.blackbox import Runner, Target, check
 from fuzzwise.triage.examine import Limits, Verdict, absolute, examine
 from observed_target import EXAMPLES, build, fuzz

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 from fuzzwise.snapshot import read
 from fuzzwise.validation import problems
 from observed_target import EXAMPLES, TARGETS, build, fuzz

@@ -10,7 +10,7 @@ import pytest
 
 from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput
-from fuzzwise.recording import log as logs
-from fuzzwise.recording.load import TRIAGED, read_recording
-from fuzzwise.recording.log import (
+from fuzzwise.lab.recording import log as logs
+from fuzzwise.lab.recording.load import TRIAGED, read_recording
+from fuzzwise.lab.recording.log import (
     Configuration,
     Event,
     Events,

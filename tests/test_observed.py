@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.libfuzzer.observed import refusal, sound_state, why_counts_began_again
-from fuzzwise.engines.libfuzzer.state import MAGIC, VERSION, Head, State
+from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.observer.observed import refusal, sound_state, why_counts_began_again
+from fuzzwise.engines.observer.state import MAGIC, VERSION, Head, State
 from fuzzwise.errors import BadInput
 
 

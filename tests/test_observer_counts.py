@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fuzzwise.engines.libfuzzer.build import COUNTING, NATIVE
+from fuzzwise.engines.observer.build import COUNTING, NATIVE
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
 from observed_target import TARGETS, build, fuzz

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput
-from fuzzwise.recording.recording import MARK, ConfigurationLog, Recording
-from fuzzwise.recording.synthetic import SyntheticCampaign, generate
-from fuzzwise.schedulers import optimum as optimum_module
-from fuzzwise.schedulers.exact_optimum import distinct_bugs, optimum_at, solve_exactly
-from fuzzwise.schedulers.optimum import BugCurve, best_schedules
+from fuzzwise.lab import optimum as optimum_module
+from fuzzwise.lab.exact_optimum import distinct_bugs, optimum_at, solve_exactly
+from fuzzwise.lab.optimum import BugCurve, best_schedules
+from fuzzwise.lab.recording.recording import MARK, ConfigurationLog, Recording
+from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 
 Shown = list[list[tuple[int, int]]]
 """For each configuration, (time in microseconds, bug) in order of time."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzzwise.campaign.changes import glance, signature
-from fuzzwise.campaign.config import read_plan
+from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.engines.python.launch import launch

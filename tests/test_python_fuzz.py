@@ -15,7 +15,7 @@ import pytest
 
 from fuzzwise.engines.leftovers import VARIABLE
 from fuzzwise.engines.libfuzzer.launch import left_behind
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.python.launch import launch
 from fuzzwise.errors import BadInput
 from fuzzwise.estimators.registry import registered

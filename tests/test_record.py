@@ -14,11 +14,11 @@ import pytest
 
 from fuzzwise.engines.blackbox import input_hash
 from fuzzwise.errors import BadInput
-from fuzzwise.recording import log as logs
-from fuzzwise.recording.config import read_plan
-from fuzzwise.recording.load import TRIAGED, read_recording
-from fuzzwise.recording.log import read_log
-from fuzzwise.recording.triaged import input_of
+from fuzzwise.lab.recording import log as logs
+from fuzzwise.lab.recording.config import read_plan
+from fuzzwise.lab.recording.load import TRIAGED, read_recording
+from fuzzwise.lab.recording.log import read_log
+from fuzzwise.lab.recording.triaged import input_of
 
 ROOT = Path(__file__).parents[1]
 SEEDS = ROOT / "examples" / "seeds"

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput
-from fuzzwise.recording.recording import Recording
-from fuzzwise.recording.synthetic import adversarial
+from fuzzwise.lab.exact_optimum import optimum_at
+from fuzzwise.lab.optimum import best_schedules
+from fuzzwise.lab.recording.recording import Recording
+from fuzzwise.lab.recording.synthetic import adversarial
+from fuzzwise.lab.replay.replay import choices, epoch_lengths, replay
 from fuzzwise.schedulers.base import Algorithm, EpochResult, Scheduler
-from fuzzwise.schedulers.exact_optimum import optimum_at
-from fuzzwise.schedulers.optimum import best_schedules
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
-from fuzzwise.simulate.replay import choices, epoch_lengths, replay
 from recordings import PlainConfiguration, configuration, random_recording
 
 NAMES = registered_names()

@@ -26,8 +26,8 @@ from campaign_files import (
     program,
     wait_until,
 )
-from fuzzwise.campaign.state import BROKEN, WAITING, CampaignState
 from fuzzwise.errors import BadInput
+from fuzzwise.store.states import BROKEN, WAITING, CampaignState
 
 LATE = 2.0
 """Seconds that a campaign may take longer than it was given."""

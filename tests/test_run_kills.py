@@ -27,13 +27,13 @@ from campaign_files import (
     wait_until,
 )
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
-from fuzzwise.campaign.state import CampaignState
 from fuzzwise.engines.blackbox import Runner, Target
 from fuzzwise.engines.blackbox.session import PROGRESS
 from fuzzwise.engines.blackbox.tally import Tally, load
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
-from fuzzwise.store.database import FILE
+from fuzzwise.store.sqlite import FILE
+from fuzzwise.store.states import CampaignState
 
 KILLS = 100
 SEEDS = EXAMPLES / "seeds"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from fuzzwise.errors import BadInput
+from fuzzwise.lab.urn.urn import Urn, data_points, simulate
 from fuzzwise.model import Observation, Truth
-from fuzzwise.simulate.urn import Urn, data_points, simulate
 from fuzzwise.snapshot import Campaign, dump, observation_line, read, write
 from observations import ints, observations, seeds
 

@@ -10,8 +10,8 @@ import pytest
 from fuzzwise.engines.progress import Judge, Limits
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.forecast import as_seconds, inputs_left
+from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation
-from fuzzwise.simulate.urn import Urn, simulate
 from fuzzwise.stopping import (
     AcceptedRisk,
     AllOf,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzwise.campaign.state import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.observations import pack, unpack
-from fuzzwise.store.reading import (
+from fuzzwise.store.contract import Added, BugTime
+from fuzzwise.store.sql.observations import pack, unpack
+from fuzzwise.store.sql.reading import (
     LOCK,
     read_bug_times,
     read_decisions,
@@ -23,8 +23,8 @@ from fuzzwise.store.reading import (
     read_observations,
     read_state,
 )
-from fuzzwise.store.store import RECOVERED, Store
-from fuzzwise.store.turn import Added, BugTime
+from fuzzwise.store.sql.store import RECOVERED, Store
+from fuzzwise.store.states import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from observations import observations
 from stored import begun, epoch, found, plan, target, turn
 

@@ -16,11 +16,11 @@ import pytest
 from sqlalchemy import text
 
 from fuzzwise.errors import BadInput
-from fuzzwise.store import database
-from fuzzwise.store.database import FILE, open_for_writing
-from fuzzwise.store.migrations import STEPS, migrate, version_of
-from fuzzwise.store.reading import read_history, read_state
-from fuzzwise.store.store import Store, StoreFull
+from fuzzwise.store import sqlite as database
+from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
+from fuzzwise.store.sql.reading import read_history, read_state
+from fuzzwise.store.sql.store import Store, StoreFull
+from fuzzwise.store.sqlite import FILE, open_for_writing
 from stored import PER_EPOCH, Writers, begun, epoch, found, is_consistent, plan, target, turn
 
 
@@ -297,6 +297,6 @@ def test_an_older_database_is_not_changed_by_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(tmp_path).__enter__().close()
-    monkeypatch.setattr("fuzzwise.store.reading.STEPS", (*STEPS, STEPS[0]))
+    monkeypatch.setattr("fuzzwise.store.sql.reading.STEPS", (*STEPS, STEPS[0]))
     with pytest.raises(BadInput, match="older fuzzwise"):
         read_state(tmp_path)

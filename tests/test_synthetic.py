@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from fuzzwise.errors import BadInput
-from fuzzwise.recording.recording import MARK, ConfigurationLog
-from fuzzwise.recording.synthetic import SyntheticCampaign, adversarial, generate
-from fuzzwise.schedulers.optimum import best_schedules
+from fuzzwise.lab.optimum import best_schedules
+from fuzzwise.lab.recording.recording import MARK, ConfigurationLog
+from fuzzwise.lab.recording.synthetic import SyntheticCampaign, adversarial, generate
 
 ALPHA = 1e-4
 """Chance that a statistical test fails although all is well, were the seeds drawn anew."""

@@ -6,18 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaign_states import example_state
-from fuzzwise.campaign.state import RETIRED, WAITING, TargetState
 from fuzzwise.engines.progress import Progress
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.report import (
-    assessment_words,
-    campaign_conclusions,
-    campaign_status,
-    campaign_words,
-    live,
-    watch_view,
-)
-from fuzzwise.report.campaign_table import table
+from fuzzwise.report import assessment_words, live
+from fuzzwise.report.campaign import conclusions as campaign_conclusions
+from fuzzwise.report.campaign import status as campaign_status
+from fuzzwise.report.campaign import words as campaign_words
+from fuzzwise.report.campaign.table import table
+from fuzzwise.report.watch import view as watch_view
+from fuzzwise.store.states import RETIRED, WAITING, TargetState
 from fuzzwise.watch.follow import Standing
 from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.verdict import Judged, judge

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput
+from fuzzwise.text import printable
 from fuzzwise.triage.crash import BugIdentity, identify
 from fuzzwise.triage.frames import MAX_FRAMES, Frame, has_sanitizer_report, parse
 from fuzzwise.triage.names import plain
 from fuzzwise.triage.stack_hash import key_frames, stack_hash
-from fuzzwise.triage.text import printable
 
 ASAN = """\
 ==7==ERROR: AddressSanitizer: {message}

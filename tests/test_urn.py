@@ -8,8 +8,8 @@ from scipy import stats
 
 from brute_force import draw_every_input
 from fuzzwise.errors import BadInput
-from fuzzwise.simulate.summary import run_both
-from fuzzwise.simulate.urn import Urn, data_points, simulate
+from fuzzwise.lab.urn.summary import run_both
+from fuzzwise.lab.urn.urn import Urn, data_points, simulate
 from fuzzwise.validation import problems
 
 # Each statistical test below fails by chance with this probability; seeds are fixed.

@@ -14,7 +14,7 @@ from fuzzwise.assessment import assess
 from fuzzwise.campaign.assessing import find_out
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.aflplusplus.places import AflPlaces
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.progress import Progress
 from fuzzwise.estimators.recent_rate import RecentRate
 from fuzzwise.estimators.waiting import raised

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fuzzer_files import afl_instance, check, found_name, plot_row, seed_name, stats_text
+from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.errors import BadInput
-from fuzzwise.watch.reading import Reading, Untried
+from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.recognise import open_sources, read
 
 

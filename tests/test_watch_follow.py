@@ -19,11 +19,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.errors import BadInput
 from fuzzwise.estimators.recent_rate import RecentRate
 from fuzzwise.model import Observation
-from fuzzwise.report import watch_view, watch_words
-from fuzzwise.report.watch_view import LINE_EVERY, View
+from fuzzwise.report.watch import view as watch_view
+from fuzzwise.report.watch import words as watch_words
+from fuzzwise.report.watch.view import LINE_EVERY, View
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch.curve import spread
 from fuzzwise.watch.end_cleanly import end_cleanly
@@ -37,7 +39,7 @@ from fuzzwise.watch.follow import (
     look_once,
     warnings,
 )
-from fuzzwise.watch.reading import Process, Reading, Untried
+from fuzzwise.watch.reading import Process, Reading
 from fuzzwise.watch.verdict import growth_exponent, judge, until, verdict
 from observations import ints
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer_files import EXAMPLES, afl_instance, check, seed_name, stats_text
-from fuzzwise.watch.reading import Untried
+from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.watch.recognise import open_sources, read
 from observed_target import build, fuzz
 from stored import begun, epoch, turn

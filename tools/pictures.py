@@ -21,8 +21,8 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from fuzzwise.campaign.state import CampaignState
-from fuzzwise.report.campaign_frame import frame
+from fuzzwise.report.campaign.frame import frame
+from fuzzwise.store.states import CampaignState
 
 WIDTH, HEIGHT = 100, 30
 PAGE = "1200,1400"
@@ -62,7 +62,7 @@ def report_page(folder: Path, picture: Path) -> str:
 
 def main() -> None:
     """Make both pictures."""
-    from fuzzwise.store.reading import read_state
+    from fuzzwise.store.sql.reading import read_state
 
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("campaign", type=Path, help="the folder of a campaign")

@@ -42,7 +42,7 @@ def _clang() -> str:
 
 
 def _cc() -> str:
-    from fuzzwise.engines.blackbox.build import find_compiler
+    from fuzzwise.engines.compilers import find_compiler
 
     return str(find_compiler())
 

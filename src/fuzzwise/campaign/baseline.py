@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fuzzwise.campaign.state import BugState
 from fuzzwise.errors import BadInput
+from fuzzwise.store.states import BugState
 
 _ID = re.compile(r"[0-9a-f]{16}")
 

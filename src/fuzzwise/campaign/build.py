@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from fuzzwise.campaign.plan import Build, CampaignPlan
-from fuzzwise.engines.libfuzzer.build import CXX_SUFFIXES
+from fuzzwise.engines.compilers import CXX_SUFFIXES
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, write_whole
-from fuzzwise.triage.text import clean
+from fuzzwise.text import clean
 
 LONGEST = 600.0
 """Seconds after which a compiler has failed."""

@@ -18,24 +18,17 @@ from dataclasses import replace
 import numpy as np
 
 from fuzzwise.campaign.assessing import Finding, find_out, recent_bugs
-from fuzzwise.campaign.lanes import Lanes, Result, Turn
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.campaign.session import Session, Totals
-from fuzzwise.campaign.state import (
-    BROKEN,
-    RETIRED,
-    WAITING,
-    CampaignState,
-    EventState,
-    Stopped,
-)
+from fuzzwise.campaign.threads import Lanes, Result, Turn
 from fuzzwise.errors import FuzzwiseError
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
-from fuzzwise.store.store import Store, StoreFull
-from fuzzwise.store.turn import FinishedTurn
+from fuzzwise.store.contract import FinishedTurn
+from fuzzwise.store.sql.store import Store, StoreFull
+from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, EventState, Stopped
 
 TICK = 0.25
 """Seconds between two looks at what is going on."""

@@ -14,8 +14,8 @@ from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, locked_file
-from fuzzwise.store.reading import LOCK
-from fuzzwise.store.turn import BugFound
+from fuzzwise.store.contract import BugFound
+from fuzzwise.store.sql.reading import LOCK
 from fuzzwise.triage.bug_book import REPORT, Bug
 from fuzzwise.triage.examine import shell_line
 

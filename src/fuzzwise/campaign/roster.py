@@ -10,10 +10,10 @@ from fuzzwise.campaign.assessing import Finding
 from fuzzwise.campaign.changes import glance, signature
 from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
 from fuzzwise.campaign.session import Session, Totals
-from fuzzwise.campaign.state import BROKEN, RETIRED, WAITING
 from fuzzwise.schedulers.base import EpochResult, Scheduler
-from fuzzwise.store.store import Store
-from fuzzwise.store.turn import TargetMemory
+from fuzzwise.store.contract import TargetMemory
+from fuzzwise.store.sql.store import Store
+from fuzzwise.store.states import BROKEN, RETIRED, WAITING
 
 RETRY = 60.0
 """Seconds until a broken target gets another try; doubled each time it fails again."""

@@ -12,9 +12,9 @@ from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.places import only_one
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
-from fuzzwise.campaign.state import CampaignState
 from fuzzwise.engines.leftovers import Guard
-from fuzzwise.store.store import Store
+from fuzzwise.store.sql.store import Store
+from fuzzwise.store.states import CampaignState
 from fuzzwise.triage.workers import Workers
 
 

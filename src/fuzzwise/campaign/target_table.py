@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzzwise.campaign.plan import SHARES, TargetPlan
-from fuzzwise.campaign.target_common import EXPECTED_NAME, Common, is_name
-from fuzzwise.campaign.target_files import find_sources, flags_from
+from fuzzwise.config.table import Table, shown
+from fuzzwise.engines.keys.common import EXPECTED_NAME, Common, is_name
+from fuzzwise.engines.keys.files import find_sources, flags_from
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
-from fuzzwise.settings import Table, shown
 
 MOST_JOBS = 64
 

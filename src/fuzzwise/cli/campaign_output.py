@@ -10,7 +10,7 @@ import click
 from fuzzwise.cli import output
 
 if TYPE_CHECKING:
-    from fuzzwise.campaign.state import CampaignState
+    from fuzzwise.store.states import CampaignState
 
 baseline = click.option(
     "--baseline",
@@ -25,7 +25,7 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
     if as_json:
         print_document(state, fresh)
         return
-    from fuzzwise.report.campaign_status import summary
+    from fuzzwise.report.campaign.status import summary
 
     for line in summary(state, fresh):
         click.echo(line)
@@ -33,8 +33,8 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
 
 def print_document(state: CampaignState, fresh: set[str] | None = None) -> None:
     """The campaign as JSON."""
-    from fuzzwise.report.campaign_json import document
-    from fuzzwise.store.reading import read_observations
+    from fuzzwise.report.campaign.as_json import document
+    from fuzzwise.store.sql.reading import read_observations
 
     found = document(state, read_observations(state.folder))
     if fresh is not None:

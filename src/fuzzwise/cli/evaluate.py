@@ -13,7 +13,7 @@ from fuzzwise.errors import BadInput
 if TYPE_CHECKING:
     import polars as pl
 
-    from fuzzwise.evaluate.published import Published
+    from fuzzwise.lab.evaluate.published import Published
 
 
 @click.command()
@@ -59,7 +59,7 @@ def command(
 
 
 def _published(path: Path, as_json: bool, charts: tuple[Path, ...]) -> None:
-    from fuzzwise.evaluate.published import evaluate, read
+    from fuzzwise.lab.evaluate.published import evaluate, read
 
     result = evaluate(read(path))
     if as_json:
@@ -77,7 +77,7 @@ def _published(path: Path, as_json: bool, charts: tuple[Path, ...]) -> None:
     else:
         _show_published(result)
     if charts:
-        from fuzzwise.report.score_chart import draw_published
+        from fuzzwise.report.charts.score import draw_published
 
         output.save_charts(draw_published(result), charts)
 
@@ -121,7 +121,7 @@ def _own(
     as_json: bool,
     charts: tuple[Path, ...],
 ) -> None:
-    from fuzzwise.evaluate.measures import judge, score, summarise
+    from fuzzwise.lab.evaluate.measures import judge, score, summarise
 
     if logs:
         from fuzzwise.snapshot import read
@@ -132,8 +132,8 @@ def _own(
         campaigns = [campaign for log in contents for campaign in log.campaigns]
         source = f"{len(campaigns)} campaigns from {', '.join(map(str, logs))}"
     else:
-        from fuzzwise.evaluate.simulated import as_campaigns
-        from fuzzwise.simulate.urn import Urn, data_points, simulate
+        from fuzzwise.lab.evaluate.simulated import as_campaigns
+        from fuzzwise.lab.urn.urn import Urn, data_points, simulate
 
         runs = simulate(Urn(), "greybox", data_points(50_000), simulated, seed)
         campaigns = list(as_campaigns(runs))
@@ -145,7 +145,7 @@ def _own(
     else:
         _show_scores(summary, source)
     if charts:
-        from fuzzwise.report.score_chart import draw_scores
+        from fuzzwise.report.charts.score import draw_scores
 
         title = "Estimators against the true discovery probability"
         output.save_charts(draw_scores(scores, title, [source]), charts)

@@ -74,7 +74,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 def check_charts(paths: Sequence[Path]) -> None:
     """Refuse chart files of an unknown kind before any work is done."""
     if paths:
-        from fuzzwise.report.chart_file import check
+        from fuzzwise.report.charts.file import check
 
         for path in paths:
             check(path)
@@ -82,7 +82,7 @@ def check_charts(paths: Sequence[Path]) -> None:
 
 def save_charts(chart: Any, paths: Sequence[Path]) -> None:
     """Write a chart to each of the files."""
-    from fuzzwise.report.chart_file import save
+    from fuzzwise.report.charts.file import save
 
     for path in paths:
         save(chart, path)

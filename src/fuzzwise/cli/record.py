@@ -17,8 +17,8 @@ from fuzzwise.errors import BadInput
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
-    from fuzzwise.recording.config import RecordingPlan
-    from fuzzwise.recording.recorder import Recorded
+    from fuzzwise.lab.recording.config import RecordingPlan
+    from fuzzwise.lab.recording.recorder import Recorded
 
 
 @click.command()
@@ -61,9 +61,9 @@ def command(
     seed file. Every one is tried on its unchanged seed before time is spent. `fuzzwise triage`
     turns the crashes into bugs, `fuzzwise replay` compares schedulers on the result.
     """
-    from fuzzwise.recording.config import read_plan
-    from fuzzwise.recording.log import load_pyarrow
-    from fuzzwise.recording.recorder import broken, record
+    from fuzzwise.lab.recording.config import read_plan
+    from fuzzwise.lab.recording.log import load_pyarrow
+    from fuzzwise.lab.recording.recorder import broken, record
     from fuzzwise.report.recording_view import RecordingView
 
     load_pyarrow()

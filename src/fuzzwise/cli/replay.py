@@ -13,10 +13,10 @@ from fuzzwise.errors import BadInput
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
-    from fuzzwise.evaluate.comparison import SchedulerScore
-    from fuzzwise.recording.recording import Recording
+    from fuzzwise.lab.evaluate.comparison import SchedulerScore
+    from fuzzwise.lab.exact_optimum import BestWithin
+    from fuzzwise.lab.recording.recording import Recording
     from fuzzwise.schedulers.base import Algorithm
-    from fuzzwise.schedulers.exact_optimum import BestWithin
 
 TENTHS = (1, 2, 5, 10)
 SYNTHETIC_SECONDS = 10 * 86400.0
@@ -90,10 +90,10 @@ def command(
     if bool(logs) == (synthetic is not None):
         raise BadInput("Give one thing to replay: LOGS, or --synthetic with a number.")
     output.check_charts(charts)
-    from fuzzwise.evaluate.comparison import compare
-    from fuzzwise.schedulers.exact_optimum import optimum_at
-    from fuzzwise.schedulers.optimum import best_schedules
-    from fuzzwise.simulate.replay import budget_of, epoch_lengths, replay
+    from fuzzwise.lab.evaluate.comparison import compare
+    from fuzzwise.lab.exact_optimum import optimum_at
+    from fuzzwise.lab.optimum import best_schedules
+    from fuzzwise.lab.replay.replay import budget_of, epoch_lengths, replay
 
     budget = parse_duration(budget_text) if budget_text else None
     chosen_time = parse_duration(epoch_text) if epoch_text else None
@@ -122,7 +122,7 @@ def command(
     else:
         _show(recording, seconds, epochs, repeats, best, scores)
     if charts:
-        from fuzzwise.report import replay_chart
+        from fuzzwise.report.charts import replay as replay_chart
 
         optimum = curves.lower.bugs_at_each((replay_chart.grid(seconds) * 1e6).astype("int64"))
         chart = replay_chart.draw(
@@ -152,10 +152,10 @@ def _recording(
     logs: tuple[Path, ...], synthetic: int | None, budget: float | None, seed: int
 ) -> Recording:
     if synthetic is None:
-        from fuzzwise.recording.load import read_recording
+        from fuzzwise.lab.recording.load import read_recording
 
         return read_recording(logs)
-    from fuzzwise.recording.synthetic import SyntheticCampaign, generate
+    from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 
     seconds = SYNTHETIC_SECONDS if budget is None else budget
     campaign = SyntheticCampaign(configurations=synthetic, seconds=seconds, seed=seed)

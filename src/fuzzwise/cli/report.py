@@ -48,7 +48,7 @@ def command(
     too if -o is given.
     """
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
-    from fuzzwise.store.reading import read_bug_times, read_history, read_state
+    from fuzzwise.store.sql.reading import read_bug_times, read_history, read_state
 
     state = read_state(folder)
     fresh = new_bugs(state.bugs, read_baseline(baseline)) if baseline else None
@@ -57,7 +57,7 @@ def command(
 
         sarif_file.save(sarif_file.findings_of_campaign(state), sarif)
     if markdown:
-        from fuzzwise.report.campaign_markdown import summary
+        from fuzzwise.report.campaign.markdown import summary
 
         text = summary(state, fresh)
         if str(markdown) == "-":
@@ -67,7 +67,7 @@ def command(
     if as_json:
         campaign_output.print_document(state, fresh)
     if out or not (sarif or markdown or as_json):
-        from fuzzwise.report.campaign_page import page
+        from fuzzwise.report.campaign.page import page
 
         path = out or folder / "report.html"
         _write(path, page(state, read_history(folder), read_bug_times(folder), fresh))

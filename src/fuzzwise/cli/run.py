@@ -49,10 +49,10 @@ def command(
     accepted risk bring a retired target back. Watch it from elsewhere with `fuzzwise status DIR`.
     """
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
-    from fuzzwise.campaign.config import read_plan
+    from fuzzwise.campaign.file import read_plan
     from fuzzwise.campaign.start import Running
-    from fuzzwise.campaign.state import BROKEN, RETIRED
-    from fuzzwise.report.campaign_view import View
+    from fuzzwise.report.campaign.view import View
+    from fuzzwise.store.states import BROKEN, RETIRED
 
     allowed = parse_duration(seconds) if seconds else None
     known = read_baseline(baseline) if baseline else set()

@@ -8,10 +8,10 @@ import click
 
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
-from fuzzwise.evaluate.simulated import as_campaigns
+from fuzzwise.lab.evaluate.simulated import as_campaigns
+from fuzzwise.lab.urn.summary import ModeSummary, UrnSummary, run_both
+from fuzzwise.lab.urn.urn import SCHEDULES, Urn, data_points, simulate
 from fuzzwise.report import words
-from fuzzwise.simulate.summary import ModeSummary, UrnSummary, run_both
-from fuzzwise.simulate.urn import SCHEDULES, Urn, data_points, simulate
 from fuzzwise.snapshot import write
 
 
@@ -87,7 +87,7 @@ def command(
             raise BadInput(f"{snapshots}: cannot be written ({error.strerror}).") from error
         click.echo(f"Snapshots written to {snapshots}", err=True)
     if charts:
-        from fuzzwise.report.urn_chart import draw
+        from fuzzwise.report.charts.urn import draw
 
         output.save_charts(draw(summary), charts)
 

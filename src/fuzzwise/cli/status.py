@@ -29,7 +29,7 @@ def command(
     folder: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
 ) -> None:
     """Show how the campaign in DIR stands; it may be running, ended or killed."""
-    from fuzzwise.store.reading import is_running, read_decisions, read_state
+    from fuzzwise.store.sql.reading import is_running, read_decisions, read_state
 
     if decisions:
         found = read_decisions(folder, target, last)
@@ -38,12 +38,12 @@ def command(
 
             output.print_json({"decisions": [asdict(decision) for decision in found]})
         else:
-            from fuzzwise.report.campaign_status import print_decisions
+            from fuzzwise.report.campaign.status import print_decisions
 
             print_decisions(found)
         return
     if follow:
-        from fuzzwise.report.campaign_view import View
+        from fuzzwise.report.campaign.view import View
 
         with View(lambda: read_state(folder)) as view:
             while is_running(folder):
@@ -53,6 +53,6 @@ def command(
     if as_json:
         campaign_output.print_document(state)
     else:
-        from fuzzwise.report.campaign_status import print_status
+        from fuzzwise.report.campaign.status import print_status
 
         print_status(state)

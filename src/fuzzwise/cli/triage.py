@@ -14,11 +14,11 @@ import click
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.report.words import many
+from fuzzwise.text import printable
 from fuzzwise.triage import inputs, keep
 from fuzzwise.triage.examine import Limits, absolute
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
 from fuzzwise.triage.inputs import CrashingInput
-from fuzzwise.triage.text import printable
 from fuzzwise.units import parse_duration
 
 _SHOWN = 10
@@ -162,7 +162,7 @@ def _files(
 
 
 def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
-    from fuzzwise.recording.triaged import triage_recording
+    from fuzzwise.lab.recording.triaged import triage_recording
 
     if words:
         raise BadInput(

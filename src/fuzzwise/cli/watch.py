@@ -11,7 +11,7 @@ import click
 
 from fuzzwise.cli import ABOVE_THE_RISK, INTERRUPTED, options, watch_output
 from fuzzwise.errors import BadInput, FuzzwiseError
-from fuzzwise.triage.text import clean
+from fuzzwise.text import clean
 from fuzzwise.units import parse_duration
 from fuzzwise.watch.follow import Follower, Look, Stopped, look_once
 from fuzzwise.watch.source import Source
@@ -113,7 +113,7 @@ def _follow(
     then_stop: bool,
     as_json: bool,
 ) -> int:
-    from fuzzwise.report.watch_view import View
+    from fuzzwise.report.watch.view import View
 
     endings: list[str] = []
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

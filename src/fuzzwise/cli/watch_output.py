@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import click
 
 from fuzzwise.cli import output
-from fuzzwise.report import assessment_words, short, watch_words
-from fuzzwise.triage.text import printable
+from fuzzwise.report import assessment_words, short
+from fuzzwise.report.watch import words as watch_words
+from fuzzwise.text import printable
 from fuzzwise.watch.end_cleanly import Ending
 from fuzzwise.watch.follow import Look, Standing, Stopped
 from fuzzwise.watch.verdict import Judged

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from fuzzwise.engines.engine import Engine
+from fuzzwise.engines.contract import Engine
 from fuzzwise.errors import BadInput
 
 GROUP = "fuzzwise.engines"

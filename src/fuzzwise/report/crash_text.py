@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from fuzzwise.triage.text import clean
+from fuzzwise.text import clean
 
 MOST_LINES = 60
 MOST_COLUMNS = 400

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzwise.campaign.state import CampaignState
+from fuzzwise.lab.optimum import best_schedules
+from fuzzwise.lab.recording.recording import MARK, ConfigurationLog, Recording
 from fuzzwise.model import Floats, Ints
-from fuzzwise.recording.recording import MARK, ConfigurationLog, Recording
-from fuzzwise.schedulers.optimum import best_schedules
-from fuzzwise.store.turn import BugTime
+from fuzzwise.store.contract import BugTime
+from fuzzwise.store.states import CampaignState
 
 
 @dataclass(frozen=True, eq=False)

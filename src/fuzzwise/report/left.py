@@ -7,9 +7,9 @@ The rule looks only when the inputs have doubled, so nothing ends before that.
 from __future__ import annotations
 
 from fuzzwise.assessment import Assessment
-from fuzzwise.campaign.state import BROKEN, RETIRED, TargetState
 from fuzzwise.report import words
 from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.store.states import BROKEN, RETIRED, TargetState
 
 
 def next_look(accepted_risk: float, n: int) -> int:

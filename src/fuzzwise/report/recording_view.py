@@ -9,8 +9,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from fuzzwise.recording.config import RecordingPlan
-from fuzzwise.recording.recorder import Recorded
+from fuzzwise.lab.recording.config import RecordingPlan
+from fuzzwise.lab.recording.recorder import Recorded
 
 
 class RecordingView:

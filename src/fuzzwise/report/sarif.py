@@ -15,11 +15,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from fuzzwise import __version__
-from fuzzwise.campaign.state import CampaignState
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.store.states import CampaignState
+from fuzzwise.text import printable
 from fuzzwise.triage.grouping import Triage
-from fuzzwise.triage.text import printable
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "fuzzwise/stackHash/v1"

@@ -7,7 +7,7 @@ import math
 from rich.cells import cell_len
 
 from fuzzwise.model import Estimate
-from fuzzwise.triage.text import clean, printable
+from fuzzwise.text import clean, printable
 
 NONE = "–"
 MOST_CHARACTERS = 400

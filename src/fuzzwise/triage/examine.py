@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.sanitizers import is_sanitized
+from fuzzwise.text import base_name, clean
 from fuzzwise.triage import gdb
 from fuzzwise.triage.crash import BugIdentity, identify
 from fuzzwise.triage.frames import CrashReport, has_sanitizer_report, parse
@@ -22,7 +23,6 @@ from fuzzwise.triage.functions import function_start
 from fuzzwise.triage.names import is_noise, plain
 from fuzzwise.triage.session import Outcome, observe
 from fuzzwise.triage.symbolizer import environment
-from fuzzwise.triage.text import base_name, clean
 
 INPUT = "@@"
 """The word of a command that stands for the file with the input; without it, input is stdin."""

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from itertools import takewhile
 
+from fuzzwise.text import base_name, clean
 from fuzzwise.triage import kinds
 from fuzzwise.triage.names import is_noise, plain
 from fuzzwise.triage.python_report import is_python, parse_python
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame, parse_line
-from fuzzwise.triage.text import base_name, clean
 
 __all__ = ["MAX_FRAMES", "CrashReport", "Frame", "has_sanitizer_report", "parse"]
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.text import clean
 from fuzzwise.triage.faults import Fault, explain
 from fuzzwise.triage.functions import base_address
 from fuzzwise.triage.session import observe
 from fuzzwise.triage.stack_lines import MAX_FRAMES
-from fuzzwise.triage.text import clean
 
 _CRASHES = "SIGSEGV SIGBUS SIGILL SIGFPE SIGABRT SIGSYS"
 _FAULT = re.compile(r"fuzzwise-fault (-?\d{1,9})" + 3 * r" ([0-9a-f]{1,16})")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from fuzzwise.text import base_name
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame
-from fuzzwise.triage.text import base_name
 
 UNCAUGHT = "uncaught "
 """How the kind of such a bug begins; the name of the exception follows."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fuzzwise.errors import BadInput
+from fuzzwise.text import LIMIT
 from fuzzwise.triage.processes import kill_session
-from fuzzwise.triage.text import LIMIT
 
 _POLL = 0.01
 _CHUNK = 1 << 16

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fuzzwise.errors import BadInput
+from fuzzwise.text import base_name
 from fuzzwise.triage.kinds import UNKNOWN
 from fuzzwise.triage.names import is_noise, plain
 from fuzzwise.triage.python_report import RECURSION, UNCAUGHT
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame
-from fuzzwise.triage.text import base_name
 
 _LONGEST_CYCLE = 4
 _RECURSIONS = ("stack-overflow", RECURSION)

@@ -6,15 +6,16 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
+from fuzzwise.engines.aflplusplus.stats import LARGEST, Untried, read_stats, untried
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.text import printable
+from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.text import number, printable, seconds_of
 from fuzzwise.watch import processes
 from fuzzwise.watch.afl_names import IMPORTED, Entry, entry, queue
-from fuzzwise.watch.afl_stats import LARGEST, PlotData, read_stats, untried
+from fuzzwise.watch.afl_plot import PlotData
 from fuzzwise.watch.afl_timeline import Timeline, timeline
-from fuzzwise.watch.curve import Curve, number, observation, seconds_of, together
-from fuzzwise.watch.reading import Process, Reading, Untried
-from fuzzwise.watch.tail import cannot_read, open_regular
+from fuzzwise.watch.curve import Curve, observation, together
+from fuzzwise.watch.reading import Process, Reading
 
 SIGNS = ("fuzzer_stats", "plot_data", "fuzzer_setup", "cmdline")
 """Files of which an instance has at least one."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuzzwise.model import Ints
-from fuzzwise.watch.curve import number
+from fuzzwise.text import number
 
 SEED, FOUND, IMPORTED = 0, 1, 2
 

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.model import Floats, Ints
+from fuzzwise.text import number, seconds_of
 from fuzzwise.watch.afl_names import FOUND, IMPORTED, SEED, Queue
-from fuzzwise.watch.afl_stats import Rows
-from fuzzwise.watch.curve import Curve, number, rising, seconds_of
+from fuzzwise.watch.afl_plot import Rows
+from fuzzwise.watch.curve import Curve, rising
 
 CALIBRATION = 7
 OLD_CALIBRATION = 8

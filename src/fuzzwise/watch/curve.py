@@ -9,17 +9,11 @@ import numpy as np
 
 from fuzzwise.model import Floats, Ints, Observation
 
-MOST = 10**15
-"""A larger number in a file is damage: a million inputs a second make as many in thirty years."""
-
 _LIMIT = 10**18
 """Sums of damaged numbers end here, so that all of them fit into 64 bits."""
 
 MOST_AT_ONCE = 100_000
 """More discoveries between two lines of a file are damage; as many are taken."""
-
-LONGEST = 1e10
-"""A longer time in a file, in seconds, is damage: three hundred years."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,24 +31,6 @@ class Curve:
     found_times: Floats
     n: int
     timed: bool = True
-
-
-def number(text: str | bytes) -> int | None:
-    """A count in a file; None where it is none, or is too large to be one."""
-    try:
-        value = int(text)
-    except ValueError:
-        return None
-    return value if 0 <= value <= MOST else None
-
-
-def seconds_of(text: str | bytes) -> float | None:
-    """A time in a file; None where it is none, or is too long to be one."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 <= value <= LONGEST else None
 
 
 def rising(numbers: Floats | Ints | Sequence[float], n: float = _LIMIT) -> Ints:

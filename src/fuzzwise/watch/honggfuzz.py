@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.text import printable
+from fuzzwise.text import LONGEST, MOST, printable
 from fuzzwise.watch import processes
-from fuzzwise.watch.curve import LONGEST, MOST, MOST_AT_ONCE, Curve, observation, rising, spread
+from fuzzwise.watch.curve import MOST_AT_ONCE, Curve, observation, rising, spread
 from fuzzwise.watch.reading import Process, Reading
 from fuzzwise.watch.table import Row, Table, damage
 

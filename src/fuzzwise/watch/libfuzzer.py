@@ -8,14 +8,14 @@ import signal
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.text import printable
+from fuzzwise.tail import Tail
+from fuzzwise.text import printable
 from fuzzwise.watch import processes
 from fuzzwise.watch.curve import observation, together
 from fuzzwise.watch.libfuzzer_lines import looks_like
 from fuzzwise.watch.libfuzzer_log import LogReader
 from fuzzwise.watch.libfuzzer_notes import notes
 from fuzzwise.watch.reading import Process, Reading
-from fuzzwise.watch.tail import Tail
 
 JOB_LOG = re.compile(r"fuzz-\d+\.log")
 

@@ -21,7 +21,8 @@ import re
 
 import numpy as np
 
-from fuzzwise.watch.curve import MOST, Curve, number, rising, spread
+from fuzzwise.text import MOST, number
+from fuzzwise.watch.curve import Curve, rising, spread
 from fuzzwise.watch.libfuzzer_lines import ENDS, STATUS, TIME, WORDS, loose_fields
 from fuzzwise.watch.libfuzzer_process import ProcessCount
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzwise import snapshot
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, untried
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
+from fuzzwise.text import printable
 from fuzzwise.triage.bug_book import BugBook
-from fuzzwise.triage.text import printable
 from fuzzwise.watch import processes
-from fuzzwise.watch.afl_stats import read_stats, untried
-from fuzzwise.watch.reading import Process, Reading, Untried
+from fuzzwise.watch.reading import Process, Reading
 
 
 class FuzzFolder:
@@ -56,7 +56,7 @@ class CampaignTarget:
     def read(self) -> Reading:
         """The target as of its latest epoch."""
         from fuzzwise.campaign.places import target_folder
-        from fuzzwise.store.reading import read_observations, read_state
+        from fuzzwise.store.sql.reading import read_observations, read_state
 
         state = next((t for t in read_state(self.path).targets if t.name == self._target), None)
         if state is None:
@@ -111,7 +111,7 @@ class SnapshotCampaign:
 
 def campaign_targets(path: Path) -> list[CampaignTarget]:
     """A source for each target of a campaign."""
-    from fuzzwise.store.reading import read_state
+    from fuzzwise.store.sql.reading import read_state
 
     found = [CampaignTarget(path, target.name) for target in read_state(path).targets]
     if not found:

@@ -6,49 +6,8 @@ import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.model import Observation
-
-FEW = 0.05
-"""Share of the preferred seeds that may be untried: new ones come all the time."""
-
-ENOUGH = 10
-"""Seeds that have to be tried before they tell anything of the others."""
-
-
-@dataclass(frozen=True)
-class Untried:
-    """Seeds that a fuzzer prefers (AFL++: favored): those it has not mutated yet, and all of them.
-
-    Discoveries so far come from the others, so that the estimate is raised for what those that wait
-    will show (``estimators.waiting``). ``tried``: all seeds that it has mutated, preferred or not;
-    None where it does not say.
-    """
-
-    waiting: int
-    preferred: int
-    tried: int | None = None
-
-    @property
-    def share(self) -> float:
-        """The share of the preferred seeds that waits."""
-        return min(1.0, self.waiting / self.preferred)
-
-    @property
-    def are_many(self) -> bool:
-        """Whether the estimate rests on what others showed, to a degree worth a warning."""
-        return self.share > FEW
-
-    @property
-    def are_unknown(self) -> bool:
-        """Whether too few were tried to tell anything of those that wait: no risk is accepted."""
-        return self.are_many and (self.tried is None or self.tried < ENOUGH)
-
-    def __str__(self) -> str:
-        """What is so."""
-        return (
-            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
-            "been mutated when it last said so (once a minute)"
-        )
 
 
 @dataclass(frozen=True)

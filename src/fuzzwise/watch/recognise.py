@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fuzzwise import snapshot
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.text import printable
+from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.text import printable
 from fuzzwise.watch import afl, centipede, honggfuzz, libfuzzer, own
 from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.source import Source
-from fuzzwise.watch.tail import cannot_read, open_regular
 
 PART = 64 << 10
 """Bytes of a file, from its start and its end, by which it is recognised."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzwise.watch.curve import LONGEST
-from fuzzwise.watch.tail import Tail
+from fuzzwise.tail import Tail
+from fuzzwise.text import LONGEST
 
 Row = dict[str, float]
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from scipy.special import gammaincinv
 
 from fuzzwise.assessment import Assessment, assess
+from fuzzwise.engines.aflplusplus.stats import ENOUGH
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.power_law import fit_growth
 from fuzzwise.snapshot import Campaign
 from fuzzwise.stopping import AcceptedRisk, Decision
-from fuzzwise.watch.reading import ENOUGH, Reading
+from fuzzwise.watch.reading import Reading
 
 GROUPED = (
     "The file says how many discoveries lie between two of its lines, not where: they are spread "

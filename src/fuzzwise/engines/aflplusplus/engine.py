@@ -6,16 +6,16 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzzwise.engines.engine import Engine
+from fuzzwise.engines.contract import Engine
 from fuzzwise.errors import BadInput
 
 if TYPE_CHECKING:
     from fuzzwise.campaign.plan import TargetPlan
     from fuzzwise.campaign.session import Session
-    from fuzzwise.campaign.target_common import Common
+    from fuzzwise.config.table import Table
+    from fuzzwise.engines.keys.common import Common
     from fuzzwise.engines.progress import Supervisor
     from fuzzwise.engines.settings import Settings
-    from fuzzwise.settings import Table
     from fuzzwise.triage.workers import Workers
 
 
@@ -26,7 +26,7 @@ def _claims(program: Path, in_command: bool) -> bool:  # noqa: ARG001
 
 
 def _read_target(table: Table, common: Common) -> list[TargetPlan]:
-    from fuzzwise.campaign.afl_table import read_afl
+    from fuzzwise.engines.aflplusplus.config import read_afl
 
     return read_afl(table, common)
 

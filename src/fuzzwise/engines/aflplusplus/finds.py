@@ -12,10 +12,10 @@ from pathlib import Path
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.program import reproducing
-from fuzzwise.engines.blackbox.examinations import Examinations
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.engines.libfuzzer.seeds import name_of
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict, absolute, from_report
 from fuzzwise.triage.workers import Task, Workers
 

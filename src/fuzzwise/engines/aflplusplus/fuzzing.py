@@ -14,17 +14,17 @@ from fuzzwise.engines.aflplusplus.launch import command, variables
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder, fingerprint
-from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal, sound_state
-from fuzzwise.engines.libfuzzer.seeds import files_of, name_of
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.aflplusplus.stats import ENOUGH
+from fuzzwise.engines.observer.folder import CampaignFolder, fingerprint
+from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, refusal, sound_state
+from fuzzwise.engines.observer.seeds import files_of, name_of
+from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
 from fuzzwise.model import Observation
-from fuzzwise.triage.text import clean, printable
+from fuzzwise.text import clean, printable
 from fuzzwise.triage.workers import Workers
-from fuzzwise.watch.reading import ENOUGH
 
 FRUITLESS = 3
 """afl-fuzz processes in a row that ended before they had made an input."""

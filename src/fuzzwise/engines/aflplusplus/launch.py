@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.library import observer
 from fuzzwise.engines.aflplusplus.program import AflFuzz, map_size
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.settings import SPECIES
 from fuzzwise.sanitizers import is_sanitized
 

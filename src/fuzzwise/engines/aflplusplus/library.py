@@ -6,10 +6,10 @@ import subprocess
 from functools import cache, partial
 from pathlib import Path
 
-from fuzzwise.engines.blackbox.build import find_compiler
 from fuzzwise.engines.cache import kept
-from fuzzwise.engines.libfuzzer.build import COUNTING, FLAGS, fingerprint_of
-from fuzzwise.engines.libfuzzer.build import NATIVE as SHARED
+from fuzzwise.engines.compilers import find_compiler
+from fuzzwise.engines.observer.build import COUNTING, FLAGS, fingerprint_of
+from fuzzwise.engines.observer.build import NATIVE as SHARED
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
@@ -28,7 +28,7 @@ def observer() -> Path:
 
 def _make(compiler: str, made: Path, work: Path) -> None:  # noqa: ARG001
     sources = [*(SHARED / name for name in COUNTING), *(NATIVE / name for name in _SOURCES)]
-    words = [f"-I{SHARED}", *map(str, sources), "-o", str(made / NAME), "-lm", "-lpthread"]
+    words = [*map(str, sources), "-o", str(made / NAME), "-lm", "-lpthread"]
     _run([compiler, *FLAGS, "-shared", *words])
 
 

@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
-from fuzzwise.engines.libfuzzer.seeds import files_of, name_of
+from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, untried
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.seeds import files_of, name_of
 from fuzzwise.model import Observation
-from fuzzwise.watch.afl_stats import read_stats, untried
-from fuzzwise.watch.reading import Untried
 
 INSTANCE = "default"
 """The name that afl-fuzz gives to a single instance."""

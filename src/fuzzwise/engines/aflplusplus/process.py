@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.program import TO_STDERR
 from fuzzwise.engines.process import FuzzingProcess, wait_for_any
-from fuzzwise.triage.text import clean
+from fuzzwise.text import clean
 
 END_WAIT = 1.0
 """Seconds that afl-fuzz has to write its statistics, before it is killed."""

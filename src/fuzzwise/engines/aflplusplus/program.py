@@ -15,8 +15,8 @@ from pathlib import Path
 from fuzzwise.engines.process import FuzzingProcess, wait_for_any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
+from fuzzwise.text import clean, printable
 from fuzzwise.triage.examine import INPUT
-from fuzzwise.triage.text import clean, printable
 
 INSTALL = "Install it with: apt-get install afl++"
 COMPILERS = ("afl-clang-fast", "afl-cc", "afl-gcc-fast")

@@ -13,9 +13,9 @@ from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
-from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.libfuzzer.observed import why_counts_began_again
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.observer.observed import why_counts_began_again
+from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook

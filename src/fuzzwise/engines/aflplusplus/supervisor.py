@@ -10,7 +10,7 @@ from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.program import check_target
 from fuzzwise.engines.leftovers import Guard
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
+from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.progress import Judge, NothingYet, Progress, interrupted
 from fuzzwise.engines.settings import Settings
 from fuzzwise.errors import BadInput

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 from fuzzwise.engines.cache import kept
+from fuzzwise.engines.compilers import find_compiler
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
-COMPILER_VARIABLE = "FUZZWISE_CC"
 FLAGS = (
     *("-O2", "-g", "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"),
     *("-ffp-contract=off", "-fno-math-errno"),  # inputs are the same on every machine
@@ -43,17 +41,6 @@ def native() -> Native:
     compiler = find_compiler()
     folder = kept(f"blackbox-{_fingerprint(compiler)}", partial(_make, compiler))
     return Native(folder / "mutator.so", folder / "preload.so", folder / "warden")
-
-
-def find_compiler() -> str:
-    """The C compiler that FUZZWISE_CC names, else the first of cc, gcc and clang."""
-    asked = os.environ.get(COMPILER_VARIABLE)
-    for name in (asked,) if asked else ("cc", "gcc", "clang"):
-        if found := shutil.which(name):
-            return found
-    if asked:
-        raise BadInput(f"{COMPILER_VARIABLE} names {asked!r}, which is not an executable.")
-    raise BadInput("No C compiler was found. Install one with: apt-get install gcc libc6-dev")
 
 
 @cache

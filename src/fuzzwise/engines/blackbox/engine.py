@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzzwise.engines.engine import Engine
-from fuzzwise.errors import BadInput
+from fuzzwise.engines.contract import Engine
 
 if TYPE_CHECKING:
     from fuzzwise.campaign.plan import TargetPlan
     from fuzzwise.campaign.session import Session
-    from fuzzwise.campaign.target_common import Common
-    from fuzzwise.settings import Table
+    from fuzzwise.config.table import Table
+    from fuzzwise.engines.keys.common import Common
     from fuzzwise.triage.workers import Workers
 
 
@@ -22,7 +20,7 @@ def _claims(program: Path, in_command: bool) -> bool:  # noqa: ARG001
 
 
 def _read_target(table: Table, common: Common) -> list[TargetPlan]:
-    from fuzzwise.campaign.black_box_table import read_black_box
+    from fuzzwise.engines.blackbox.config import read_black_box
 
     return read_black_box(table, common)
 
@@ -38,16 +36,9 @@ def _one_input(plan: TargetPlan) -> tuple[str, ...]:
 
 
 def _build_words(words: list[str], cxx: bool) -> list[str]:
-    from fuzzwise.engines.blackbox.build import find_compiler
+    from fuzzwise.engines.compilers import find_compiler, find_cxx_compiler
 
-    return [_cxx_compiler() if cxx else find_compiler(), *words]
-
-
-def _cxx_compiler() -> str:
-    for name in ("c++", "g++", "clang++"):
-        if found := shutil.which(name):
-            return found
-    raise BadInput("No C++ compiler was found. Install one with: apt-get install g++")
+    return [find_cxx_compiler() if cxx else find_compiler(), *words]
 
 
 ENGINE = Engine(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzzwise.engines.blackbox.examinations import Examinations
 from fuzzwise.engines.blackbox.tally import (
     MOST_KEPT,
     SILENT,
@@ -17,6 +16,7 @@ from fuzzwise.engines.blackbox.tally import (
 )
 from fuzzwise.files import write_whole
 from fuzzwise.triage.bug_book import MOST_INPUTS, BugBook
+from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict
 from fuzzwise.triage.workers import Task
 

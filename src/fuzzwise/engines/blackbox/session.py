@@ -18,7 +18,6 @@ from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.blackbox import tally as tallies
 from fuzzwise.engines.blackbox.check import check
-from fuzzwise.engines.blackbox.examinations import Examinations
 from fuzzwise.engines.blackbox.findings import Findings, content_name
 from fuzzwise.engines.blackbox.identity import difference, fingerprint_of
 from fuzzwise.engines.blackbox.lanes import Lanes, Slice, lane_seed
@@ -30,6 +29,7 @@ from fuzzwise.engines.blackbox.warnings import warnings
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
 from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, absolute
 from fuzzwise.triage.workers import Workers
 

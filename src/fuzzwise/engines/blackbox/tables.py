@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuzzwise.config.table import Table, duration
 from fuzzwise.engines.blackbox.model import KINDS, Limits, Mutation
-from fuzzwise.settings import Table, duration
 
 
 def read_mutation(table: Table) -> Mutation:

@@ -7,7 +7,6 @@ the observer learns where each module keeps its coverage counters, and chooses t
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import shutil
@@ -18,13 +17,13 @@ from functools import partial
 from pathlib import Path
 
 from fuzzwise.engines.cache import kept
+from fuzzwise.engines.compilers import CXX_SUFFIXES
+from fuzzwise.engines.observer.build import COUNTING, FLAGS, fingerprint_of
+from fuzzwise.engines.observer.build import NATIVE as SHARED
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
-COUNTING = ("process.c", "state.c", "inputs.c", "shown.c", "counts.c", "schedule.c", "log.c")
-"""What counts, whichever fuzzer is observed."""
-
-SOURCES = ("observer.c", "counters.c", *COUNTING)
+SOURCES = ("observer.c", "counters.c")
 MAIN = "main.c"
 STUBS = "stubs.c"
 PRELOAD = "preload.c"
@@ -41,8 +40,6 @@ RENAMED_IN_PRELOAD = {**RENAMED, "LLVMFuzzerRunDriver": "fuzzwise_real_driver"}
 
 INSTRUMENT = "-fsanitize=fuzzer-no-link"
 LIBRARIES = ("-lstdc++", "-lm", "-lpthread", "-ldl")
-FLAGS = ("-O2", "-g", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
-CXX_SUFFIXES = {".cc", ".cpp", ".cxx", ".c++", ".C"}
 COMPILER_VARIABLE = "FUZZWISE_CLANG"
 
 
@@ -158,16 +155,8 @@ def build_words(toolchain: Toolchain, words: Sequence[str]) -> list[str]:
 
 def _fingerprint(toolchain: Toolchain) -> str:
     runtime = toolchain.runtime.stat().st_mtime_ns
-    parts = (toolchain.cc, toolchain.version, runtime, SOURCES, FLAGS, LIBRARIES)
-    return fingerprint_of(f"{parts} {RENAMED_IN_PRELOAD}", NATIVE)
-
-
-def fingerprint_of(words: str, *folders: Path) -> str:
-    """What tells two libraries apart: the words that say how they are made, and all sources."""
-    digest = hashlib.sha256(words.encode())
-    for path in sorted(path for folder in folders for path in folder.iterdir()):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    parts = (toolchain.cc, toolchain.version, runtime, SOURCES, COUNTING, FLAGS, LIBRARIES)
+    return fingerprint_of(f"{parts} {RENAMED_IN_PRELOAD}", NATIVE, SHARED)
 
 
 def _make(toolchain: Toolchain, made: Path, work: Path) -> None:
@@ -198,9 +187,8 @@ def _objects(
     renames = [f"--redefine-sym={old}={new}" for old, new in renamed.items()]
     for member in objects.iterdir():
         _run([objcopy, *renames, member.name], objects)
-    for source in sources:
-        target = f"fuzzwise_{Path(source).stem}.o"
-        command = [str(toolchain.cc), *FLAGS, "-c", str(NATIVE / source), "-o", target]
+    for path in (*(SHARED / name for name in COUNTING), *(NATIVE / name for name in sources)):
+        command = [str(toolchain.cc), *FLAGS, "-c", str(path), "-o", f"fuzzwise_{path.stem}.o"]
         _run(command, objects)
     return objects
 

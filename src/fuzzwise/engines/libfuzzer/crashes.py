@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
 from fuzzwise.engines.libfuzzer.launch import Launch, left_behind
-from fuzzwise.engines.libfuzzer.seeds import SeedFiles, name_of
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.seeds import SeedFiles, name_of
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report

@@ -7,21 +7,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzzwise.engines.engine import Engine
+from fuzzwise.engines.contract import Engine
 
 if TYPE_CHECKING:
     from fuzzwise.campaign.plan import TargetPlan
     from fuzzwise.campaign.session import Session
-    from fuzzwise.campaign.target_common import Common
+    from fuzzwise.config.table import Table
+    from fuzzwise.engines.keys.common import Common
     from fuzzwise.engines.libfuzzer.build import Toolchain
     from fuzzwise.engines.progress import Supervisor
     from fuzzwise.engines.settings import Settings
-    from fuzzwise.settings import Table
     from fuzzwise.triage.workers import Workers
 
 
 def _read_target(table: Table, common: Common) -> list[TargetPlan]:
-    from fuzzwise.campaign.libfuzzer_table import read_libfuzzer
+    from fuzzwise.engines.libfuzzer.config import read_libfuzzer
 
     return read_libfuzzer(table, common)
 

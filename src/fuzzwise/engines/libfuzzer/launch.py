@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzwise.engines.libfuzzer.folder import fingerprint
+from fuzzwise.engines.observer.folder import fingerprint
 
 FAILED = "failed-"
 """How the names of such files begin: a line COUNT INPUT, in hexadecimal digits, and the report."""

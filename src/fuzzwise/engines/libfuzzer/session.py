@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.campaign.session import Totals
-from fuzzwise.engines.libfuzzer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.libfuzzer.launch import Launch
-from fuzzwise.engines.libfuzzer.observed import CorpusFiles, sound_state, why_counts_began_again
 from fuzzwise.engines.libfuzzer.supervisor import Supervisor
+from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.observer.observed import CorpusFiles, sound_state, why_counts_began_again
 from fuzzwise.engines.progress import NothingYet, Progress
 from fuzzwise.engines.settings import Settings
 from fuzzwise.errors import BadInput

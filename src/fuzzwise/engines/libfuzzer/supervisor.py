@@ -10,11 +10,11 @@ import zlib
 from collections.abc import Callable
 
 from fuzzwise.engines.libfuzzer.crashes import Crashes, sanitizer_environment
-from fuzzwise.engines.libfuzzer.folder import CampaignFolder
 from fuzzwise.engines.libfuzzer.launch import Launch, of_program
-from fuzzwise.engines.libfuzzer.observed import CorpusFiles, nothing_new, refusal
-from fuzzwise.engines.libfuzzer.seeds import SeedFiles
-from fuzzwise.engines.libfuzzer.state import State
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, refusal
+from fuzzwise.engines.observer.seeds import SeedFiles
+from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.engines.progress import Judge, NothingYet, Progress, interrupted
 from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings

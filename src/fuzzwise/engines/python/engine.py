@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzzwise.engines.engine import Engine
+from fuzzwise.engines.contract import Engine
 
 if TYPE_CHECKING:
     from fuzzwise.campaign.plan import TargetPlan
     from fuzzwise.campaign.session import Session
-    from fuzzwise.campaign.target_common import Common
+    from fuzzwise.config.table import Table
+    from fuzzwise.engines.keys.common import Common
     from fuzzwise.engines.progress import Supervisor
     from fuzzwise.engines.settings import Settings
-    from fuzzwise.settings import Table
     from fuzzwise.triage.workers import Workers
 
 
@@ -25,7 +25,7 @@ def _claims(program: Path, in_command: bool) -> bool:
 
 
 def _read_target(table: Table, common: Common) -> list[TargetPlan]:
-    from fuzzwise.campaign.python_table import read_python
+    from fuzzwise.engines.python.config import read_python
 
     return read_python(table, common)
 

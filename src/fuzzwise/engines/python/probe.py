@@ -19,7 +19,7 @@ from fuzzwise.engines.progress import NothingYet
 from fuzzwise.engines.python.inside import CHECK
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, stamp, write_whole
-from fuzzwise.triage.text import printable
+from fuzzwise.text import printable
 
 RUNNER = Path(__file__).with_name("runner.py")
 LONGEST = 60.0

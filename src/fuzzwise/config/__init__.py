@@ -1,0 +1,1 @@
+"""Settings files: TOML, checked whole, every mistake with its place and remedy."""

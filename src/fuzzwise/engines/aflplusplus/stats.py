@@ -1,0 +1,101 @@
+"""``fuzzer_stats`` of AFL and AFL++, of any version, and which seeds wait by its word.
+
+Keys may be added, missing or renamed. AFL++ 4.04c writes the file in place, so that a reader can
+see half of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.text import number
+
+FEW = 0.05
+"""Share of the preferred seeds that may be untried: new ones come all the time."""
+
+ENOUGH = 10
+"""Seeds that have to be tried before they tell anything of the others."""
+
+
+LARGEST = 1 << 20
+"""Bytes of fuzzer_stats that are looked at; it has about two thousand."""
+
+OLDER_NAMES = {
+    "paths_total": "corpus_count",
+    "paths_favored": "corpus_favored",
+    "paths_imported": "corpus_imported",
+    "paths_found": "corpus_found",
+    "unique_crashes": "saved_crashes",
+    "unique_hangs": "saved_hangs",
+}
+
+
+@dataclass(frozen=True)
+class Untried:
+    """Seeds that a fuzzer prefers (AFL++: favored): those it has not mutated yet, and all of them.
+
+    Discoveries so far come from the others, so that the estimate is raised for what those that wait
+    will show (``estimators.waiting``). ``tried``: all seeds that it has mutated, preferred or not;
+    None where it does not say.
+    """
+
+    waiting: int
+    preferred: int
+    tried: int | None = None
+
+    @property
+    def share(self) -> float:
+        """The share of the preferred seeds that waits."""
+        return min(1.0, self.waiting / self.preferred)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether the estimate rests on what others showed, to a degree worth a warning."""
+        return self.share > FEW
+
+    @property
+    def are_unknown(self) -> bool:
+        """Whether too few were tried to tell anything of those that wait: no risk is accepted."""
+        return self.are_many and (self.tried is None or self.tried < ENOUGH)
+
+    def __str__(self) -> str:
+        """What is so."""
+        return (
+            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
+            "been mutated when it last said so (once a minute)"
+        )
+
+
+def read_stats(path: Path) -> tuple[dict[str, str], float]:
+    """The keys of fuzzer_stats and when it was written; nothing where there is none yet."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(LARGEST)
+            modified = os.fstat(file.fileno()).st_mtime
+    except PermissionError as error:
+        raise cannot_read(path, error) from error
+    except OSError:
+        return {}, 0.0
+    stats: dict[str, str] = {}
+    # The last line is only whole if it has an end.
+    for line in content.decode(errors="replace").split("\n")[:-1]:
+        key, colon, value = line.partition(":")
+        if colon:
+            name = key.strip()
+            stats[OLDER_NAMES.get(name, name)] = value.strip()
+    return stats, modified
+
+
+def untried(stats: Mapping[str, str]) -> Untried | None:
+    """The entries that an instance favors and has not mutated yet, as far as it says so."""
+    waiting = number(stats.get("pending_favs", ""))
+    favored = number(stats.get("corpus_favored", ""))
+    if waiting is None or not favored:
+        return None
+    entries, pending = (number(stats.get(key, "")) for key in ("corpus_count", "pending_total"))
+    tried = None if entries is None or pending is None else max(0, entries - pending)
+    return Untried(waiting, favored, tried)

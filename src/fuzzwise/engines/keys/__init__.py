@@ -1,0 +1,1 @@
+"""Keys of a [[target]] that engines share: read and checked in one way."""

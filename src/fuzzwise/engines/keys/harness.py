@@ -1,0 +1,95 @@
+"""What a [[target]] says for a fuzzer that has coverage, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzwise.campaign.plan import Build, TargetPlan
+from fuzzwise.config.table import Table, files, shown
+from fuzzwise.engines.blackbox import Limits
+from fuzzwise.engines.keys.common import FOR_BLACK_BOX, Common
+from fuzzwise.engines.keys.files import existing, wrong_line
+from fuzzwise.errors import BadInput
+from fuzzwise.programs import locate
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """How harnesses are fuzzed, in whichever language; ``options`` are words for the fuzzer."""
+
+    limits: Limits
+    options: tuple[str, ...]
+    length: int | None
+    corpus: tuple[Path, ...]
+    dictionary: Path | None
+
+
+def read_fuzzed(
+    table: Table, home: Path, options: Callable[[Table], tuple[str, ...]], time: float, least: str
+) -> Fuzzed:
+    """The keys of harnesses; ``time`` is the usual limit of a run in seconds, of at ``least``."""
+    limits = _limits(table.table("limits"), time, least)
+    words = options(table)
+    length = table.whole("max_length", 0, 1, 1 << 30) or None
+    corpus = tuple(
+        path for text in table.texts("corpus", ()) for path in _corpus(table, text, home)
+    )
+    dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
+    if dictionary is not None and (wrong := wrong_line(dictionary)):
+        table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
+    return Fuzzed(limits, words, length, corpus, dictionary)
+
+
+def read_program(
+    table: Table, home: Path, expected: str, objection: Callable[[Path], str] | None = None
+) -> Path | None:
+    """The program that the key names; None, with a problem, where it cannot be used.
+
+    ``objection`` says what else is wrong with a program that can be run, "" where nothing is.
+    """
+    text = table.text("program", expected=expected)
+    path = existing(table, "program", text or "", home)
+    if path is None:
+        return None
+    try:
+        program = locate(str(path), home)
+        if objection and (wrong := objection(program)):
+            raise BadInput(wrong)
+    except BadInput as problem:
+        table.problem("program", f"is {shown(text)}, {problem}")
+        return None
+    return program
+
+
+def planned(
+    name: str,
+    command: tuple[str, ...],
+    common: Common,
+    fuzzed: Fuzzed,
+    build: Build | None = None,
+) -> TargetPlan:
+    """The target, with its command as it is for its engine."""
+    return TargetPlan(
+        name, common.engine, command, fuzzed.corpus, fuzzed.dictionary, fuzzed.limits,
+        max_length=fuzzed.length, share=common.share, jobs=common.jobs,
+        accepted_risk=common.accepted_risk, build=build,
+    )  # fmt: skip
+
+
+def _limits(table: Table, time: float, least: str) -> Limits:
+    seconds = table.duration("time", time, least, "1d")
+    memory = table.whole("memory_mib", 2048, 16, 1 << 24)
+    for key in ("file_mib", "processes"):
+        table.refuse(key, f"{FOR_BLACK_BOX}; remove it.")
+    table.finish()
+    return Limits(seconds=seconds, memory_mib=memory)
+
+
+def _corpus(table: Table, text: str, home: Path) -> list[Path]:
+    """Folders or files: one that is there, or those that a pattern names."""
+    if any(sign in text for sign in "*?[") and (found := files(text, home)):
+        return found
+    path = existing(table, "corpus", text, home)
+    return [] if path is None else [path]

@@ -1,0 +1,1 @@
+"""The observer: counts every input of a fuzzer, in files that outlive it; shared by engines."""

@@ -1,0 +1,120 @@
+"""Which files a fuzzing process starts from."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.files import content_hash, write_whole
+
+MOST_KNOWN = 64
+"""Known seeds given to a process that goes on with a campaign; all others are in the state."""
+
+SAME_FOR = 1.0
+"""Seconds for which a choice of seeds holds: to look at all files costs more than a short life."""
+
+
+class SeedFiles:
+    """The user's files, and the corpus that the campaign has made.
+
+    A file is executed once in a campaign: its species are then in the state, and so are the bytes
+    of those that were kept. libFuzzer itself needs some of the known ones: its mutations take
+    parts of them, and the largest tells it how long an input may be.
+    """
+
+    def __init__(self, folder: CampaignFolder, corpus: Iterable[Path]) -> None:
+        self._folder = folder
+        self._corpus = tuple(corpus)
+        self._given = folder.state / "given"
+        self._pending: list[str] = []
+        self._option: tuple[float, set[str], list[str]] | None = None
+
+    def option(self, skipped: set[str], rng: random.Random, *, everything: bool) -> list[str]:
+        """The option that names the files; as a list of them, so that libFuzzer writes none.
+
+        ``everything`` is for schedules of libFuzzer's own, which choose among these files only.
+        Processes that follow each other within ``SAME_FOR``, as they do where a target crashes
+        often, are given the same ones.
+        """
+        if self._option and not self._pending:
+            until, left_out, words = self._option
+            if time.monotonic() < until and left_out == skipped:
+                return words
+        words = self._listed(skipped, rng, everything)
+        self._option = time.monotonic() + SAME_FOR, set(skipped), words
+        return words
+
+    def _listed(self, skipped: set[str], rng: random.Random, everything: bool) -> list[str]:
+        given = self._names_given()
+        own = self._own()
+        theirs = files_of(self._corpus)
+        known = [*own, *(path for path in theirs if name_of(path) in given)]
+        fresh = [path for path in theirs if name_of(path) not in given]
+        self._pending = [name_of(path) for path in fresh]
+        if given and not everything:
+            known = _sample(known, rng)
+        files = [path for path in [*fresh, *known] if name_of(path) not in skipped]
+        if not files:
+            return []
+        listing = self._folder.state / "seed-files"
+        names = ",".join(str(self._without_comma(path.absolute())) for path in files)
+        # Another job, started just before, may be about to read it.
+        write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
+        return [f"-seed_inputs=@{listing.resolve()}"]
+
+    def among(self, names: set[str]) -> set[str]:
+        """Those of the names that are of files which a process may be given."""
+        own = {name for name in names if (self._folder.corpus / name).exists()}
+        return own | (names - own and names & {name_of(path) for path in files_of(self._corpus)})
+
+    def executed(self) -> None:
+        """The process has made inputs of its own: it is through with the files it was given."""
+        if self._pending or not self._given.exists():
+            with self._given.open("a") as file:
+                file.writelines(f"{name}\n" for name in self._pending)
+            self._pending = []
+
+    def _own(self) -> list[Path]:
+        with os.scandir(self._folder.corpus) as entries:
+            return [Path(path) for path in sorted(e.path for e in entries if e.is_file())]
+
+    def _names_given(self) -> set[str]:
+        try:
+            return {"", *self._given.read_text(errors="replace").splitlines()}
+        except OSError:
+            return set()
+
+    def _without_comma(self, path: Path) -> Path:
+        """The file under a name that fits into libFuzzer's list; AFL++'s names have commas."""
+        if "," not in str(path):
+            return path
+        link = self._folder.state / "seed-links" / name_of(path)
+        link.parent.mkdir(exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link.absolute()
+
+
+def name_of(path: Path) -> str:
+    """The name of a file's content, as libFuzzer gives it."""
+    return content_hash(path, "sha1")
+
+
+def files_of(places: Iterable[Path]) -> list[Path]:
+    """The files that places are, or have below them, in order."""
+    found: list[Path] = []
+    for place in places:
+        paths = [place] if place.is_file() else sorted(place.rglob("*"))
+        found += [path for path in paths if path.is_file()]
+    return found
+
+
+def _sample(files: list[Path], rng: random.Random) -> list[Path]:
+    if len(files) <= MOST_KNOWN:
+        return files
+    largest = max(files, key=lambda path: path.stat().st_size)
+    return [largest, *rng.sample(files, MOST_KNOWN - 1)]

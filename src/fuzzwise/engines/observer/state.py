@@ -1,0 +1,200 @@
+"""The observer's memory-mapped state, read (and, for a few flags, written) from Python."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from fuzzwise.engines.observer.folder import DamagedState
+from fuzzwise.model import Ints, Observation
+
+MAGIC = 0x31657369777A7566
+VERSION = 2
+MAX_JOBS = 64
+WINDOWS = (1, 10)
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = (
+        ("state", ctypes.c_uint32),
+        ("seed", ctypes.c_uint32),
+        ("seed_inputs", ctypes.c_uint64),
+        ("measuring", ctypes.c_uint32),
+        ("pid", ctypes.c_uint32),
+    )
+
+
+class Head(ctypes.Structure):
+    """``struct fw_head`` of the observer, field by field (native/observer.h)."""
+
+    _fields_ = (
+        ("magic", ctypes.c_uint64),
+        ("version", ctypes.c_uint32),
+        ("species_kind", ctypes.c_uint32),
+        ("features", ctypes.c_uint64),
+        ("sequence", ctypes.c_uint64),
+        ("inputs", ctypes.c_uint64),
+        ("species", ctypes.c_uint64),
+        ("f", ctypes.c_uint64 * 4),
+        ("k", ctypes.c_uint64),
+        ("discoveries", ctypes.c_uint64),
+        ("seeds", ctypes.c_uint64),
+        ("holders", ctypes.c_uint64),
+        ("data_used", ctypes.c_uint64),
+        ("lost", ctypes.c_uint64),
+        ("initial", ctypes.c_uint64),
+        ("executed", ctypes.c_uint64),
+        ("next_point", ctypes.c_uint64),
+        ("log_bytes", ctypes.c_uint64),
+        ("logged", ctypes.c_uint64),
+        ("measure", ctypes.c_uint64),
+        ("measure_left", ctypes.c_uint64),
+        ("measure_size", ctypes.c_uint64),
+        ("measure_found", ctypes.c_uint64),
+        ("per_seed", ctypes.c_uint64),
+        ("local_pages", ctypes.c_uint64),
+        ("local_off", ctypes.c_uint64),
+        ("window_generation", ctypes.c_uint64 * len(WINDOWS)),
+        ("window_singletons", ctypes.c_uint64 * len(WINDOWS)),
+        ("added", ctypes.c_uint64),
+        ("last_discovery_ms", ctypes.c_uint64),
+        ("stop", ctypes.c_uint64),
+        ("max_inputs", ctypes.c_uint64),
+        ("schedule", ctypes.c_uint64),
+        ("replaced", ctypes.c_uint64),
+        ("slots", _Slot * MAX_JOBS),
+    )
+
+
+SEED = np.dtype(
+    [
+        (name, np.uint64)
+        for name in (
+            "where", "size", "inputs", "f1", "f2", "k", "g", "hash", "owned", "owned_count",
+            "found_at", "parent", "pages",
+        )
+    ]
+)  # fmt: skip
+DISCOVERY = np.dtype([("input", np.uint64), ("milliseconds", np.uint64)])
+
+
+class State:
+    """A campaign's state folder; every read is of one moment, whatever the fuzzer is doing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            with (folder / "head").open("r+b") as file:
+                self._map = mmap.mmap(file.fileno(), 0)
+            self.head = Head.from_buffer(self._map)
+        except (OSError, ValueError) as error:
+            raise DamagedState(
+                f"{folder}: the state of the campaign cannot be read ({error})."
+            ) from error
+        if self.head.magic:
+            self._check_version()
+
+    def check(self, inputs: int = 0) -> None:
+        """Refuse a state of which a part is missing; only while no fuzzing process runs.
+
+        ``inputs``: how many it had when somebody last looked. Those that were under way then, one
+        a job, may have been taken back.
+        """
+        head = self.head
+        if inputs > MAX_JOBS and int(head.inputs) < inputs - MAX_JOBS:
+            raise DamagedState(
+                f"{self.folder / 'head'}: counts {head.inputs:,} inputs, but there were {inputs:,}."
+            )
+        needed = {
+            "features": int(head.features),
+            "holder-of": 4 * int(head.features),
+            "seeds": SEED.itemsize * int(head.seeds),
+            "data": int(head.data_used),
+            "discoveries": DISCOVERY.itemsize * int(head.discoveries),
+            "holders": 8 * int(head.holders),
+        }
+        for name, least in needed.items() if self.ready else ():
+            path = self.folder / name
+            size = path.stat().st_size if path.exists() else 0
+            if size < least:
+                raise DamagedState(
+                    f"{path}: has {size:,} bytes, but there were {least:,}; it was cut off."
+                )
+
+    @property
+    def ready(self) -> bool:
+        """Whether a fuzzing process has set the state up; DamagedState where it is another's."""
+        if not self.head.magic:
+            return False
+        self._check_version()
+        return True
+
+    def stop(self) -> None:
+        """Ask every fuzzing process to end after its present input."""
+        self.head.stop = 1
+
+    def resume(self) -> None:
+        """Take back the request to stop."""
+        self.head.stop = 0
+
+    def seeds(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+        """The seed records that exist now."""
+        return self._records("seeds", SEED, int(self.head.seeds))
+
+    def discoveries(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+        """Input number and time of every discovery."""
+        return self._records("discoveries", DISCOVERY, int(self.head.discoveries))
+
+    def seed_bytes(self, first: int = 0) -> Iterator[bytes]:
+        """The inputs in the corpus, from the given seed on."""
+        records = self.seeds()[first:]
+        with (self.folder / "data").open("rb") as file:
+            for record in records:
+                yield os.pread(file.fileno(), int(record["size"]), int(record["where"]))
+
+    def observation(self, seconds: float) -> Observation:
+        """What is known at this moment; without counts per seed, which the log has.
+
+        Read between two changes if there is a moment between them. A fuzzer that changes counts
+        without pause is read as it goes, and what is an input ahead is brought in line.
+        """
+        head = self.head
+        for _ in range(200):
+            before = head.sequence
+            n, species, k, last = head.inputs, head.species, head.k, head.last_discovery_ms
+            f1, f2, f3, f4 = head.f
+            found = self.discoveries()
+            if before % 2 == 0 and head.sequence == before:
+                break
+        times: Ints = np.sort(found["input"].astype(np.int64))
+        return Observation(
+            n=max(int(n), int(times[-1]) if len(times) else 0),
+            seconds=seconds,
+            last_discovery_seconds=min(last / 1000, seconds) if len(times) else None,
+            species=max(int(species), int(f1 + f2 + f3 + f4), len(times)),
+            f=(int(f1), int(f2), int(f3), int(f4)),
+            k=max(min(int(k), int(f1)), int(f1 > 0)),
+            discoveries=times,
+        )
+
+    def _check_version(self) -> None:
+        """A target brings the observer that it was built with; another layout is not read."""
+        if self.head.magic != MAGIC or self.head.version != VERSION:
+            raise DamagedState(
+                f"{self.folder}: these counts are of another version of fuzzwise. Build the target "
+                "again, and use another --out folder, with corpus/ of this one as CORPUS."
+            )
+
+    def _records(
+        self, name: str, kind: np.dtype[np.void], count: int
+    ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+        if count == 0:
+            return np.zeros(0, dtype=kind)
+        with (self.folder / name).open("rb") as file:
+            raw = os.pread(file.fileno(), count * kind.itemsize, 0)
+        return np.frombuffer(raw, dtype=kind)

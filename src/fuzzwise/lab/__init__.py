@@ -1,0 +1,1 @@
+"""The laboratory: recordings, replays, optima, simulated campaigns, and estimators on trial."""

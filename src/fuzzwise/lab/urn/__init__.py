@@ -1,0 +1,1 @@
+"""Campaigns on an urn: the truth is known exactly."""

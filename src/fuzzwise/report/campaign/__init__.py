@@ -1,0 +1,1 @@
+"""A campaign shown: live, as status, as page, Markdown, SARIF and JSON."""

@@ -1,0 +1,232 @@
+"""How a campaign stands, as text: for ``fuzzwise status``, and for the end of ``fuzzwise run``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Collection, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from fuzzwise.report import grid, left, short, words
+from fuzzwise.report.campaign import table as targets
+from fuzzwise.report.campaign import words as say
+from fuzzwise.report.campaign.frame import overview
+from fuzzwise.report.campaign.news import about, function, news
+from fuzzwise.report.grid import Column
+from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, DecisionState
+from fuzzwise.text import printable
+
+EVENTS = 10
+LISTED = 10
+"""Bugs and targets that are named one by one in the summary of a run."""
+
+
+def print_status(state: CampaignState) -> None:
+    """Print everything there is to say about a campaign, all targets and all bugs."""
+    _print(status(state, _width()))
+
+
+def print_decisions(decisions: Sequence[DecisionState]) -> None:
+    """Print why each target got its epoch, and what came of it; the newest last."""
+    _print(decision_lines(decisions, _width()))
+
+
+def status(state: CampaignState, width: int | None) -> list[Text]:
+    """The lines of ``print_status``; tables fit the width, or are shown whole without one."""
+    ordered = targets.by_urgency(state.targets)
+    work = f"{words.many(state.cores, 'core')}, scheduler {short.name(state.scheduler)}"
+    made = [
+        _text(f"Campaign {short.name(state.name)}: {targets.standing(state)}", "bold"),
+        _text(f"{overview(state)} · {work}, epochs of {words.duration(state.epoch)}"),
+    ]
+    if ordered:
+        shown = [column for column in targets.columns(ordered) if column.title != "note"]
+        made += [Text(), *grid.lines(shown, width, keep=targets.KEPT)]
+    if said := [(t, targets.note(t)) for t in ordered if targets.note(t)]:
+        made += [Text(), _text("Notes", "bold")]
+        made += [_text(f"{short.name(t.name)} ({t.state}): {note}") for t, note in said]
+    if state.bugs:
+        made += [
+            Text(),
+            _text("Bugs", "bold"),
+            *grid.lines(_bug_columns(state.bugs), width, keep=5),
+        ]
+    if told := news(state, EVENTS):
+        made += [Text(), _text("Latest", "bold")]
+        made += [item.styled(None) for item in told]
+    return [*made, Text(), *map(_text, next_steps(state))]
+
+
+def next_steps(state: CampaignState) -> list[str]:
+    """What to do now, with the commands."""
+    folder = _folder(state)
+    report = f"The whole story: fuzzwise report {folder} -o report.html"
+    if state.running:
+        return [f"Watch it: fuzzwise status {folder} --follow", report]
+    steps = [f"See the worst bug crash: {_command(say.clearest(state.bugs))}"] if state.bugs else []
+    broken = [target for target in state.targets if target.state == BROKEN]
+    if broken:
+        what = "target that is" if len(broken) == 1 else "targets that are"
+        steps.append(f"Mend the {len(broken)} {what} broken, and run the campaign again.")
+    elif state.stopped and state.stopped.reason == "all-retired":
+        steps.append("Nothing is left to do until there is a new build or a lower accepted risk.")
+    else:
+        steps.append("Go on where it stopped: fuzzwise run, with the file of the campaign.")
+    return [*steps, report]
+
+
+def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> list[str]:
+    """What came of a campaign, as lines for the end of ``run``.
+
+    ``new_ids`` are the bugs that were not known before; None where there is nothing to compare.
+    """
+    return [
+        f"Campaign {short.name(state.name)}: {targets.standing(state)}",
+        *_found(state, new_ids),
+        *_ended(state),
+        *_spent(state),
+        f"Report: fuzzwise report {_folder(state)} -o report.html",
+    ]
+
+
+def decision_lines(decisions: Sequence[DecisionState], width: int | None) -> list[Text]:
+    """The lines of ``print_decisions``."""
+    if not decisions:
+        return [_text("No decision has been made yet.")]
+
+    def result(value: float | None) -> str:
+        return "…" if value is None else short.count(value)
+
+    return grid.lines(
+        [
+            Column("at", [short.clock(d.at) for d in decisions], right=True),
+            Column(
+                "target", [short.name(d.target) for d in decisions], rank=1, least=12, middle=True
+            ),
+            Column("why", [short.sentence(d.reason) for d in decisions], rank=2, least=12),
+            Column("expected", [words.number(d.belief, 2) for d in decisions], rank=3, right=True),
+            Column(
+                "next best", [short.name(d.other) for d in decisions], rank=8, least=9, middle=True
+            ),
+            Column(
+                "expected",
+                [words.number(d.other_belief, 2) if d.other else "" for d in decisions],
+                rank=9,
+                right=True,
+            ),
+            Column(
+                "took",
+                ["…" if d.seconds is None else short.rough(d.seconds) for d in decisions],
+                rank=6,
+                right=True,
+            ),
+            Column("inputs", [result(d.inputs) for d in decisions], rank=7, right=True),
+            Column("new", [result(d.discoveries) for d in decisions], rank=4, right=True),
+            Column("bugs", [result(d.new_bugs) for d in decisions], rank=5, right=True),
+        ],
+        width,
+        keep=9,
+    )
+
+
+def _bug_columns(bugs: Sequence[BugState]) -> list[Column]:
+    return [
+        Column("bug", [short.name(bug.id) for bug in bugs]),
+        Column("severity", [short.sentence(bug.severity) for bug in bugs], rank=4),
+        Column("kind", [short.sentence(bug.kind) for bug in bugs], rank=1, least=20),
+        Column("in", [function(bug) for bug in bugs], rank=2, least=12, middle=True),
+        Column(
+            "target",
+            [", ".join(map(short.name, bug.targets)) for bug in bugs],
+            rank=3,
+            least=8,
+        ),
+        Column("crashes", [short.count(bug.crashes) for bug in bugs], rank=5, right=True),
+        Column("found at", [short.clock(bug.at) for bug in bugs], rank=6, right=True),
+        Column("", ["flaky" if bug.flaky else "" for bug in bugs], rank=7),
+    ]
+
+
+def _found(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
+    if not state.bugs:
+        return ["Found: no bugs"]
+    new = [bug for bug in state.bugs if new_ids is None or bug.id in new_ids]
+    among = f", {len(new)} of them new" if new_ids is not None else ""
+    lines = [f"Found: {words.many(len(state.bugs), 'bug')}{among}"]
+    lines += [f"  {short.name(bug.target)}: {about(bug)}" for bug in new[:LISTED]]
+    return [*lines, *_more(len(new) - LISTED)]
+
+
+def _ended(state: CampaignState) -> list[str]:
+    """Who is retired, who is not, and who could not be fuzzed."""
+    ordered = targets.by_urgency(state.targets)
+    retired = [short.name(t.name) for t in ordered if t.state == RETIRED]
+    broken = [t for t in ordered if t.state == BROKEN]
+    others = [t for t in ordered if t.state not in (RETIRED, BROKEN)]
+    lines = []
+    if retired:
+        lines.append(f"Retired, risk accepted: {_names(retired)}")
+    if others:
+        asked = any(target.accepted_risk is not None for target in others)
+        lines.append("Not retired:" if asked else "Risk now:")
+        for target in others[:LISTED]:
+            seconds = left.of_target(target)
+            more = "" if seconds is None else f", {short.rough(seconds)} of a core left"
+            known = f"risk {short.risk(target.risk)}" if target.risk else "risk not known yet"
+            lines.append(f"  {short.name(target.name)}: {known}{more}")
+        lines += _more(len(others) - LISTED)
+    if broken:
+        lines.append("Broken, not fuzzed:")
+        lines += [f"  {short.name(t.name)}: {targets.note(t)}" for t in broken[:LISTED]]
+        lines += _more(len(broken) - LISTED)
+    return lines
+
+
+def _spent(state: CampaignState) -> list[str]:
+    used = sorted((t for t in state.targets if t.seconds), key=lambda t: -t.seconds)
+    if not used:
+        return ["Time: none was spent on a target"]
+    parts = [f"{short.name(t.name)} {words.percent(t.share_of_time)}" for t in used]
+    return [f"Time: {words.duration(sum(t.seconds for t in used))} on cores: {_names(parts)}"]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count} more"] if count > 0 else []
+
+
+def _folder(state: CampaignState) -> str:
+    """The campaign's folder as a word for the shell, from here if that is shorter."""
+    near = os.path.relpath(state.folder)
+    return short.name(shlex.quote(min(near, str(state.folder), key=len)))
+
+
+def _command(bug: BugState) -> str:
+    """The line that shows a bug, whole: half of a command does something else."""
+    return printable(bug.command)
+
+
+def _text(line: str, style: str = "") -> Text:
+    return Text(line, style, end="")
+
+
+def _width() -> int | None:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _print(lines: Sequence[Text]) -> None:
+    if sys.stdout.isatty():
+        console = Console(highlight=False)
+        for line in lines:
+            console.print(line, end="\n", soft_wrap=True)
+    else:
+        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
+        sys.stdout.flush()

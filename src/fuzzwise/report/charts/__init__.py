@@ -1,0 +1,1 @@
+"""Charts, one definition for HTML, SVG and PNG."""

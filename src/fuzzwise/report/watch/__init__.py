@@ -1,0 +1,1 @@
+"""Campaigns of other fuzzers shown."""

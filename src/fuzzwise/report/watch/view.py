@@ -1,0 +1,230 @@
+"""Campaigns of other fuzzers while they are followed: a picture, or lines of a log in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from math import isinf
+from typing import Self
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fuzzwise.report import grid, left, short, words
+from fuzzwise.report.grid import Column
+from fuzzwise.report.terminal import Screen
+from fuzzwise.report.watch import words as watch_words
+from fuzzwise.watch.follow import Look, Standing
+
+LINE_EVERY = 10.0
+"""Seconds between two lines about the same campaign in a pipe; warnings do not wait."""
+ALARM = "bold red"
+TRENDS = {"falling": "↓", "level": "→", "rising": "↑"}
+STYLES = {"stop": "bold green", "go on": "cyan", "ended": "yellow"}
+KEPT = 5
+"""The rank of the last column that is to be shown at 80 cells."""
+
+
+class View:
+    """Shows each look: a picture that is redrawn on a terminal, else lines where there is news.
+
+    A terminal that goes away ends the view and not the watching.
+    """
+
+    def __init__(self, limit: float | None = None, *, quiet: bool = False) -> None:
+        self._limit = limit
+        self._quiet = quiet
+        self._screen: Screen | None = None
+        self._told: dict[int, tuple[float, str]] = {}
+        self._warned: set[tuple[int, str]] = set()
+
+    def __enter__(self) -> Self:
+        """Take over the terminal, if there is one."""
+        self._screen = None if self._quiet else Screen.take_over()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the terminal back."""
+        screen, self._screen = self._screen, None
+        if screen:
+            try:
+                screen.give_back()
+            except OSError:
+                self._quiet = True
+
+    def show(self, look: Look) -> None:
+        """Show the campaigns at this look."""
+        if self._quiet:
+            return
+        try:
+            if self._screen:
+                self._screen.draw(lambda width, height: frame(look, width, height, self._limit))
+            else:
+                self._log(look)
+        except OSError:
+            self._quiet = True
+
+    def _log(self, look: Look) -> None:
+        lines = []
+        for number, campaign in enumerate(look.campaigns):
+            for warning in campaign.warnings:
+                if (number, warning.kind) not in self._warned:
+                    self._warned.add((number, warning.kind))
+                    who = watch_words.name(campaign.judged)
+                    lines.append(f"WARNING  {who}: {short.sentence(warning.text)}")
+            kinds = {w.kind for w in campaign.warnings}
+            self._warned = {(i, k) for i, k in self._warned if i != number or k in kinds}
+            said = line(campaign)
+            when, before = self._told.get(number, (-LINE_EVERY, ""))
+            due = look.seconds - when >= LINE_EVERY or look.stopped is not None
+            if due and said != before:
+                self._told[number] = (look.seconds, said)
+                lines.append(f"{short.clock(look.seconds):>7}  {said}")
+        if lines:
+            sys.stderr.write("".join(f"{text}\n" for text in lines))
+            sys.stderr.flush()
+
+
+def line(campaign: Standing) -> str:
+    """A campaign in one plain line."""
+    judged = campaign.judged
+    o = judged.reading.observation
+    parts = [f"risk {short.risk(judged.assessment.risk)}", f"{o.n:,} inputs"]
+    if o.discoveries is not None:
+        parts.append(f"{len(o.discoveries):,} found")
+    if judged.reading.crashes:
+        parts.append(f"{judged.reading.crashes:,} crashes")
+    seconds = left.of_campaign(judged.assessment)
+    if seconds is not None and not judged.reached:
+        parts.append(f"about {short.rough(seconds)} left")
+    word = state(campaign)
+    return f"{watch_words.name(judged)}: {f'{word}; ' if word else ''}{', '.join(parts)}"
+
+
+def state(campaign: Standing) -> str:
+    """Stop, go on, or ended; nothing where no risk was accepted and the fuzzer runs."""
+    if campaign.judged.reached:
+        return "stop"
+    if campaign.ended:
+        return "ended"
+    return "" if campaign.judged.assessment.accepted_risk is None else "go on"
+
+
+def frame(look: Look, width: int, height: int, limit: float | None = None) -> RenderableType:
+    """One picture: what is awaited, the campaign or a table of them, and what is odd."""
+    head = Text("fuzzwise watch", "bold", no_wrap=True)
+    head.append(f"  {short.clock(look.seconds)}", "default")
+    head.append(f" of {short.clock(limit)}" if limit is not None else "", "default")
+    risk = look.campaigns[0].judged.assessment.accepted_risk
+    if risk is not None:
+        head.append(f"  accepted risk {risk:g}", "default")
+    head.append("  Ctrl-C ends the view, not the fuzzer", "dim")
+    head.truncate(width, overflow="ellipsis")
+    if len(look.campaigns) == 1:
+        return Group(head, _one(look.campaigns[0], width))
+    alarms = [
+        (watch_words.name(c.judged), warning.text) for c in look.campaigns for warning in c.warnings
+    ]
+    room = max(1, height - 4 - min(len(alarms), max(2, height // 4)))
+    shown = _most_urgent(look.campaigns, room)
+    more = len(look.campaigns) - len(shown)
+    below = [Text(f"… and {more} more", "dim")] if more else []
+    for who, text in alarms[: max(2, height // 4)]:
+        said = f"WARNING  {short.fitted(who, 24, middle=True)}: {short.sentence(text)}"
+        below.append(Text(short.fitted(said, width), ALARM, no_wrap=True))
+    lines = [head, *grid.lines(_columns(shown), width, keep=KEPT), *below]
+    return Text("\n", no_wrap=True, end="").join(lines)
+
+
+def rows(campaign: Standing) -> list[tuple[str, str]]:
+    """What there is to say of one campaign, as pairs of a name and a value."""
+    judged = campaign.judged
+    a = judged.assessment
+    risk = words.probability(a.risk) if a.risk else short.NONE
+    shown = []
+    if a.decision is not None:
+        shown.append(("verdict", f"{'Stop' if a.decision.stop else 'Go on'}: {a.decision.detail}"))
+    shown.append(("risk", f"{risk}  {watch_words.trend(judged)}".rstrip()))
+    if a.decision is not None and not a.decision.stop:
+        inputs = a.inputs_left
+        if inputs and isinf(inputs.value):
+            shown.append(("left", "no end in sight: discoveries do not become rarer"))
+        elif a.seconds_left:
+            shown.append(("left", left.in_words(a)))
+        elif inputs and inputs.value > 0:
+            shown.append(("left", f"{words.span(inputs, words.count)} inputs"))
+        shown.append(("", watch_words.next_look(judged)))
+    shown += watch_words.facts(judged)
+    if judged.exponent is not None:
+        shown.append(("growth", watch_words.growth(judged)[0]))
+    return shown
+
+
+def _one(campaign: Standing, width: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.width = width
+    table.add_column(style="dim", justify="right", no_wrap=True)
+    table.add_column(ratio=1)
+    style = STYLES.get(state(campaign), "")
+    table.add_row("campaign", Text(short.fitted(watch_words.name(campaign.judged), width - 10)))
+    for name, value in rows(campaign):
+        table.add_row(name, Text(value, style if name == "verdict" else ""))
+    for warning in campaign.warnings:
+        table.add_row(Text("WARNING", ALARM), Text(short.sentence(warning.text), ALARM))
+    return table
+
+
+def _most_urgent(campaigns: Sequence[Standing], room: int) -> list[Standing]:
+    """Those that fit, in their order: first those that are not there yet."""
+    order = sorted(range(len(campaigns)), key=lambda i: (campaigns[i].judged.reached, i))
+    return [campaigns[i] for i in sorted(order[:room])]
+
+
+def _columns(campaigns: Sequence[Standing]) -> list[Column]:
+    judged = [c.judged for c in campaigns]
+    risks = [j.assessment.risk for j in judged]
+    waits = [0.0 if j.reached else left.of_campaign(j.assessment) for j in judged]
+    moods = [STYLES.get(state(c), "") for c in campaigns]
+    observations = [j.reading.observation for j in judged]
+    return [
+        Column("campaign", [watch_words.name(j) for j in judged], least=16, middle=True),
+        Column("fuzzer", [watch_words.fuzzer(j) for j in judged], rank=6, least=12),
+        Column("state", [state(c) for c in campaigns], styles=moods),
+        Column("risk", [short.chance(r.risk if r else None) for r in risks], right=True),
+        Column(
+            "at most",
+            [short.chance(r.high if r else None, upper=True) for r in risks],
+            rank=1,
+            right=True,
+        ),
+        Column("", [TRENDS.get(watch_words.trend(j), " ") for j in judged], rank=4),
+        Column(
+            "left",
+            [short.NONE if wait is None else short.rough(wait) for wait in waits],
+            rank=2,
+            right=True,
+        ),
+        Column("inputs", [short.count(o.n) for o in observations], rank=2, right=True),
+        Column(
+            "found",
+            [short.NONE if o.discoveries is None else short.count(len(o.discoveries))
+             for o in observations],
+            rank=5,
+            right=True,
+        ),
+        Column(
+            "crashes",
+            [short.NONE if j.reading.crashes is None else short.count(j.reading.crashes)
+             for j in judged],
+            rank=3,
+            right=True,
+            styles=["bold red" if j.reading.crashes else "" for j in judged],
+        ),
+        Column(
+            "exec/s",
+            [short.count(o.n / o.seconds) if o.seconds else short.NONE for o in observations],
+            rank=7,
+            right=True,
+        ),
+    ]  # fmt: skip

@@ -1,1 +1,0 @@
-"""Simulated campaigns whose truth is known exactly."""

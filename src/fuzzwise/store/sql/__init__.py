@@ -1,0 +1,1 @@
+"""The store in SQL, through SQLAlchemy Core: tables, migrations, writing and reading."""
