@@ -23,8 +23,7 @@ from afl_tables import (
     who,
 )
 from afl_waiting import CHOSEN_ON, waiting_tables
-from fuzzwise.engines.aflplusplus.stats import ENOUGH, FEW
-from fuzzwise.estimators.waiting import RAISED, RAISED_AT_MOST
+from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST
 from fuzzwise.lab.evaluate.measures import score, summarise
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fuzzwise.engines.aflplusplus.stats import FEW
+from fuzzwise.estimators.waiting import FEW
+from fuzzwise.judge import verdict
 from fuzzwise.lab.evaluate.measures import score, summarise
 from fuzzwise.model import Truth
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge, verdict
+from fuzzwise.watch.verdict import judge
 
 if TYPE_CHECKING:
     from afl_truth import Point

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from afl_tables import SECOND_ENTRY
-from fuzzwise.engines.aflplusplus.stats import ENOUGH, FEW
 from fuzzwise.estimators import intervals
-from fuzzwise.estimators.waiting import RAISED, RAISED_AT_MOST
+from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST
+from fuzzwise.judge import verdict
 from fuzzwise.model import Ints
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge, verdict
+from fuzzwise.watch.verdict import judge
 
 if TYPE_CHECKING:
     from afl_tables import Judgement

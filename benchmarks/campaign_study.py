@@ -25,9 +25,9 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.report.charts.file import load_altair, save
 from fuzzwise.report.charts.style import dressed
-from fuzzwise.store.sql.reading import read_state
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.workers import Workers
+from reading import read_state
 
 ROOT = Path(__file__).parents[1]
 CAMPAIGN = ROOT / "examples" / "campaign.toml"
@@ -41,7 +41,7 @@ def one_campaign(plan: CampaignPlan, folder: Path) -> dict[str, object]:
     """Run it; when each bug was found, and when each target was retired."""
     shutil.rmtree(folder, ignore_errors=True)
     plan = replace(plan, folder=folder)
-    with Store.open(folder) as store, Workers(plan.cores) as workers:
+    with SqlStore.open(folder) as store, Workers(plan.cores) as workers:
         Manager(plan, store, open_sessions(plan, workers)).run(plan.budget, lambda: None)
     state = read_state(folder)
     shutil.rmtree(folder, ignore_errors=True)

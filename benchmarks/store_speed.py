@@ -18,12 +18,14 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import insert, update
 
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.finished import run_entry
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.contract import BugFound, FinishedTurn
+from fuzzwise.store.contract import BugFound, Choice, FinishedTurn
 from fuzzwise.store.sql import reading
 from fuzzwise.store.sql.schema import epochs, targets
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.sqlite import FILE, open_for_writing
 from fuzzwise.triage.bug_book import Bug
 from timing import report, seconds
@@ -62,7 +64,7 @@ def main() -> None:
         show("read_history", lambda: reading.read_history(folder), "≤ 10 s")
         show("read_decisions", lambda: reading.read_decisions(folder), "")
         show("read_decisions, one target", lambda: reading.read_decisions(folder, "t42"), "")
-        show("Store.open, with the check for damage", lambda: Store.open(folder).close(), "")
+        show("Store.open, with the check for damage", lambda: SqlStore.open(folder).close(), "")
         write(folder)
 
 
@@ -92,8 +94,8 @@ def turn(n: int, found: int = 100) -> FinishedTurn:
 def make(folder: Path, total: int) -> None:
     """A store as if so many epochs had been run, the targets in turns."""
     each = total // TARGETS
-    with Store.open(folder) as store:
-        store.begin_run(plan(folder), None)
+    with SqlStore.open(folder) as store:
+        store.begin_run(run_entry(plan(folder), None))
         for i in range(TARGETS):
             store.recover(1.0, f"t{i}", turn(INPUTS))
     with open_for_writing(folder / FILE) as connection:
@@ -135,14 +137,16 @@ def row(number: int) -> dict[str, object]:
 
 def write(folder: Path) -> None:
     """Further epochs, with few discoveries and with very many."""
-    with Store.open(folder) as store:
-        store.begin_run(plan(folder), None)
+    with SqlStore.open(folder) as store:
+        store.begin_run(run_entry(plan(folder), None))
         for found in (100, 100_000):
             wall, work = [], []
             for i in range(WRITTEN):
                 totals = turn(10**9 + found + i, found)
                 start, busy = time.perf_counter(), time.process_time()
-                epoch = store.start_epoch(1e6 + i, f"t{i % TARGETS}", "why", 0.1, "t7", 0.05)
+                epoch = store.start_epoch(
+                    1e6 + i, f"t{i % TARGETS}", Choice("why", 0.1, "t7", 0.05)
+                )
                 store.finish_epoch(epoch, 1e6 + i + 1, totals)
                 wall.append(1000 * (time.perf_counter() - start))
                 work.append(1000 * (time.process_time() - busy))

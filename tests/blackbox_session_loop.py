@@ -6,9 +6,10 @@ import json
 import sys
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.blackbox import Mutation
 from fuzzwise.engines.blackbox.session import BlackBoxSession
+from fuzzwise.engines.blackbox.settings import BlackBoxSettings
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.triage.workers import Workers
 
 MUTATION = Mutation(ratio=(0.001, 0.05))
@@ -18,7 +19,9 @@ SEED = 5
 def plan(program: Path, seed_file: Path, token: str) -> TargetPlan:
     """The same in the process that is killed and in the test."""
     command = (str(program), "@@", token)
-    return TargetPlan("target", "black-box", command, (seed_file,), mutation=MUTATION)
+    return TargetPlan(
+        "target", "black-box", command, (seed_file,), settings=BlackBoxSettings(mutation=MUTATION)
+    )
 
 
 def main() -> None:

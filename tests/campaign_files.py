@@ -17,9 +17,9 @@ from tempfile import mkdtemp
 import observed_target
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.store.sql.reading import read_state
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.triage.processes import running
+from reading import read_state
 
 TARGETS = Path(__file__).parent / "targets"
 EXAMPLES = Path(__file__).parents[1] / "examples"

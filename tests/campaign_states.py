@@ -162,6 +162,7 @@ def _target(
         risk=risk,
         trend=("falling", "level", "rising", "")[i % 4] if inputs else "",
         seconds_left=left,
+        seconds_to_decision=None if left is None else left.value,
         bugs=own,
         crashes=sum(bug.crashes for bug in bugs if name in bug.targets),
         warnings=("Its seeds reach no code of the target.",) if i % 8 == 6 else (),

@@ -59,6 +59,7 @@ targets = st.builds(
     risk=st.none() | estimates(chances),
     trend=st.sampled_from(["falling", "level", "rising", ""]),
     seconds_left=st.none() | estimates(numbers),
+    seconds_to_decision=st.none() | numbers,
     bugs=st.lists(texts, max_size=3).map(tuple),
     crashes=st.integers(0, 10**6),
     warnings=st.lists(texts, max_size=2).map(tuple),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.engines.libfuzzer.build import NATIVE as LIBFUZZER
 from fuzzwise.engines.libfuzzer.build import build_words, find_toolchain
 from fuzzwise.engines.observer.build import NATIVE
 
@@ -22,7 +23,10 @@ def build(folder: Path, source: Path, *flags: str) -> Path:
     if not shutil.which("clang"):
         pytest.skip("clang is not installed")
     target = folder / source.stem
-    words = build_words(find_toolchain(), [str(source), f"-I{NATIVE}", "-o", str(target), *flags])
+    native = (f"-I{NATIVE}", f"-I{LIBFUZZER}")
+    words = build_words(find_toolchain(), [str(source), *native, "-o", str(target), *flags])
+        find_toolchain(), [str(source), f"-I{NATIVE}", f"-I{LIBFUZZER}", "-o", str(target), *flags]
+    )
     subprocess.run(words, check=True)
     return target
 

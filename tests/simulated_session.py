@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
-from fuzzwise.campaign.session import Totals
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
 from fuzzwise.triage.bug_book import Bug
+from fuzzwise.triage.examine import Verdict
 
 SPEED = 50_000.0
 
@@ -29,14 +30,12 @@ class SimulatedSession:
         self,
         discoveries: tuple[int, ...] = (),
         bugs: dict[int, str] | None = None,
-        finds_coverage: bool = True,
         patience: float = 1.0,
         problem: str = "",
         deaf: bool = False,
     ) -> None:
         self._discoveries = np.array(discoveries, np.int64)
         self._bugs = bugs or {}
-        self.finds_coverage = finds_coverage
         self._patience = patience
         self.problem = problem
         self._deaf = deaf
@@ -49,6 +48,7 @@ class SimulatedSession:
         self.most_busy = 0
         self.warnings: tuple[str, ...] = ()
         self.unsettled = ""
+        self.closed = False
 
     def totals(self) -> Totals | None:
         if self.n == 0:
@@ -102,6 +102,12 @@ class SimulatedSession:
 
     def interrupt(self) -> None:
         self._stop.set()
+
+    def close(self) -> None:
+        self.closed = True
+
+    def reproduce(self, data: bytes) -> Verdict:
+        return Verdict("none")
 
     def after_restart(self) -> SimulatedSession:
         """As a new process finds it."""

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.finished import run_entry
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.contract import BugFound, FinishedTurn
-from fuzzwise.store.sql.reading import read_decisions, read_history, read_state
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.contract import BugFound, Choice, FinishedTurn
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import Bug
+from reading import read_decisions, read_history, read_state
 
 PER_EPOCH = 100
 
@@ -62,19 +64,19 @@ def turn(n: int, *bugs: BugFound, generation: str = "first", **more) -> Finished
 
 
 @contextmanager
-def begun(folder: Path, *names: str) -> Iterator[Store]:
-    with Store.open(folder) as store:
-        store.begin_run(plan(folder, *names), 600.0)
+def begun(folder: Path, *names: str) -> Iterator[SqlStore]:
+    with SqlStore.open(folder) as store:
+        store.begin_run(run_entry(plan(folder, *names), 600.0))
         yield store
 
 
-def epoch(store: Store, at: float, target: str, finished: FinishedTurn) -> tuple[str, ...]:
+def epoch(store: SqlStore, at: float, target: str, finished: FinishedTurn) -> tuple[str, ...]:
     """An epoch of a target; the bugs it shows first."""
-    number = store.start_epoch(at - 1, target, "its turn", 0.5, target, None)
+    number = store.start_epoch(at - 1, target, Choice("its turn", 0.5, target))
     return store.finish_epoch(number, at, finished).new_bugs
 
 
-def target(store: Store, name: str):
+def target(store: SqlStore, name: str):
     return next(t for t in store.state().targets if t.name == name)
 
 
@@ -112,7 +114,7 @@ def write():
                 n = known[name] = known[name] + PER_EPOCH
                 at += 1
                 bugs = [found(f"{name}{i}", i + 1) for i in range(n // 500)]
-                number = store.start_epoch(at, name, "why", None, "", None)
+                number = store.start_epoch(at, name, Choice("why"))
                 store.finish_epoch(number, at, turn(n, *bugs))
                 print(number, name, n, flush=True)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzwise.campaign.file import read_plan
-from fuzzwise.campaign.plan import Build, TargetPlan
-from fuzzwise.engines.blackbox import Limits
+from fuzzwise.engines.contract import Build, TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 
@@ -46,8 +45,8 @@ def test_a_program_made_for_afl_needs_no_more_than_its_path(home):
     assert target.engine == "afl++"
     assert target.command == (str(home / "made-for-afl"),)
     assert target.name == "made-for-afl"
-    assert target.limits == Limits(seconds=1.0, memory_mib=2048)
-    assert (target.jobs, target.options, target.build) == (1, (), None)
+    assert (target.settings.hang, target.settings.memory_mib) == (1.0, 2048)
+    assert (target.jobs, target.settings.options, target.build) == (1, (), None)
     assert engine_named(target.engine).finds_coverage
 
 
@@ -76,9 +75,9 @@ def test_everything_can_be_said(home):
     )
     assert target.corpus == (home / "seeds",)
     assert target.dictionary == home / "words.dict"
-    assert target.max_length == 4096
-    assert target.options == ("-p", "explore")
-    assert target.limits == Limits(seconds=0.5, memory_mib=100)
+    assert target.settings.max_length == 4096
+    assert target.settings.options == ("-p", "explore")
+    assert (target.settings.hang, target.settings.memory_mib) == (0.5, 100)
     assert (target.share, target.accepted_risk) == ("high", 0.001)
 
 
@@ -104,7 +103,7 @@ def test_sources_are_a_harness_unless_there_is_a_command(home):
         ('program = "made-for-afl"\nsources = "a.c"', "program .*there are sources too"),
         ('program = "made-for-afl"\ncommand = "./made-for-afl"', "there is a command too"),
         ('program = "made-for-afl"\nflags = "-O1"', "flags are given without sources"),
-        ('program = "made-for-afl"\npython = "python3"', "python .*it is for Python targets"),
+        ('program = "made-for-afl"\npython = "python3"', "python .*it is for targets of python"),
         ('program = "made-for-afl"\ndictionary = "bad.dict"', "dictionary has .*no quotes"),
         ('program = "made-for-afl"\nmax_length = 2000000', "max_length .*takes up to 1048576"),
         ('program = "made-for-afl"\noptions = ["-V", "9"]', "the campaign decides how long"),
@@ -113,8 +112,11 @@ def test_sources_are_a_harness_unless_there_is_a_command(home):
         ('program = "made-for-afl"\noptions = "-Mmain"', "a target of a campaign is one afl-fuzz"),
         ('program = "made-for-afl"\noptions = "-n"', "something else than fuzz"),
         ('program = "made-for-afl"\noptions = "--"', "options has '--'; expected one such as"),
-        ('program = "made-for-afl"\n[target.mutation]\nratio = 0.1', "mutations of its own"),
-        ('program = "made-for-afl"\n[target.limits]\nprocesses = 3', "it is for black-box"),
+        ('program = "made-for-afl"\n[target.mutation]\nratio = 0.1', "it is for targets of black"),
+        (
+            'program = "made-for-afl"\n[target.limits]\nprocesses = 3',
+            "it is for targets of black-box",
+        ),
         ('program = "made-for-afl"\n[target.limits]\ntime = "1us"', "time is '1us'"),
         ('sources = "a.c"\ncommand = "./made-for-afl @@"', "write '{program}' for what is built"),
     ],

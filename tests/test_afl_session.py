@@ -16,9 +16,9 @@ import pytest
 
 from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of
 from fuzzwise.campaign.places import bug_found
-from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.engines.aflplusplus.session import AflSession
-from fuzzwise.engines.blackbox import Limits
+from fuzzwise.engines.aflplusplus.settings import AflSettings
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.leftovers import end_all
 from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.engines.observer.state import State
@@ -94,7 +94,7 @@ def test_between_turns_it_waits_and_then_goes_on_where_it_was(tmp_path, markup, 
 def test_two_bugs_and_a_hang_are_three_bugs(tmp_path, parser, workers):
     corpus = seeds(tmp_path / "corpus", b"aB", b"aP", b"a!")
     session, plan = session_of(
-        tmp_path / "t", workers, parser, "@@", corpus=(corpus,), limits=Limits(seconds=0.2)
+        tmp_path / "t", workers, parser, "@@", corpus=(corpus,), settings=AflSettings(hang=0.2)
     )
     deadline = time.monotonic() + 120
     totals = session.turn(1.0, 1)
@@ -110,7 +110,7 @@ def test_two_bugs_and_a_hang_are_three_bugs(tmp_path, parser, workers):
         assert b"a" <= letter < b"m" if name == "first_bug" else b"m" <= letter <= b"z"
     # An examined file is gone from AFL++'s folder: nobody examines it again.
     assert not list((tmp_path / "t/afl/default/crashes").glob("id:*"))
-    told = bug_found(tmp_path, plan, bugs["first_bug"])
+    told = bug_found(tmp_path, tmp_path / "t", plan, bugs["first_bug"])
     assert told.command.startswith(str(parser))
     assert bugs["first_bug"].inputs[0] in told.command
 
@@ -128,7 +128,7 @@ def test_crashes_of_a_harness_are_shown_again_by_the_command(tmp_path, workers):
     bug = totals.bugs[0]
     assert "\x1b" not in (tmp_path / "t/crashes" / bug.id / "report.txt").read_text()
     assert not any("\x1b" in frame for frame in bug.frames)
-    told = bug_found(tmp_path, plan, bug)
+    told = bug_found(tmp_path, tmp_path / "t", plan, bug)
     assert told.command.split()[0] == str(harness)
     assert " < " not in told.command
     # What it left in sessions of its own is gone with it.
@@ -270,7 +270,9 @@ def test_damaged_counts_begin_again(tmp_path, markup, workers, name):
 
 
 def test_what_afl_fuzz_says_is_passed_on_in_one_clean_line(tmp_path, markup, workers):
-    session, _ = session_of(tmp_path / "t", workers, markup, options=("-p", "nonsense"))
+    session, _ = session_of(
+        tmp_path / "t", workers, markup, settings=AflSettings(options=("-p", "nonsense"))
+    )
     with pytest.raises(BadInput, match=r"afl-fuzz cannot fuzz .*markup: Unknown -p power") as told:
         session.turn(0.5, 1)
     assert "\x1b" not in str(told.value)

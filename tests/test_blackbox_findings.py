@@ -31,7 +31,7 @@ def findings_with(
     command = absolute((str(build("parser")), "@@"))
     (seen,) = workers.examine([Task(command, lambda: b"...S", "input", Limits(30), 5)])
     assert seen.bug is not None
-    book = BugBook(tmp_path)
+    book = BugBook(tmp_path, "program")
     files = []
     for number, data in enumerate(inputs):
         files.append(tmp_path / str(number))
@@ -51,7 +51,7 @@ def test_the_smallest_input_that_shows_a_bug_every_time_comes_first(tmp_path, wo
     assert not findings.book.bugs[bug].flaky
     assert len(findings.book.bugs[bug].inputs) == 4
     assert findings.tally.unchecked == []
-    assert BugBook(tmp_path).bugs == findings.book.bugs
+    assert BugBook(tmp_path, "program").bugs == findings.book.bugs
 
 
 def test_a_bug_that_no_input_shows_every_time_is_flaky(tmp_path, workers):

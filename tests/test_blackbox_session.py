@@ -19,13 +19,13 @@ import pytest
 
 from blackbox_session_loop import MUTATION, SEED, plan
 from blackbox_target import build, processes_with
-from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.campaign.session import Session, Totals
 from fuzzwise.engines.blackbox import Limits, Mutation, Runner, Target, make_input
 from fuzzwise.engines.blackbox import session as sessions
 from fuzzwise.engines.blackbox.lanes import lane_seed
 from fuzzwise.engines.blackbox.session import BlackBoxSession
+from fuzzwise.engines.blackbox.settings import BlackBoxSettings
 from fuzzwise.engines.blackbox.tally import MOST_UNTRACED, load
+from fuzzwise.engines.contract import Session, TargetPlan, Totals
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.workers import Workers
 from planted import EXAMPLES
@@ -56,7 +56,9 @@ def seed_file(tmp_path: Path) -> Path:
 
 def parser(seed_file: Path, *flags: str, limits: Limits = LIMITS) -> TargetPlan:
     command = (str(build("parser", *flags)), "@@", str(seed_file))
-    return TargetPlan("parser", "black-box", command, (seed_file,), limits=limits, mutation=LETTERS)
+    return TargetPlan(
+        "parser", "black-box", command, (seed_file,), settings=BlackBoxSettings(limits, LETTERS)
+    )
 
 
 def discoveries(told: Totals) -> list[int]:
@@ -341,7 +343,9 @@ def test_runs_that_take_too_much_memory_are_counted_and_are_no_bugs(tmp_path, se
 def test_what_a_program_starts_does_not_survive_a_turn(tmp_path, seed_file, workers, deed):
     command = (str(build("hostile")), deed, "@@", str(tmp_path))
     limits = replace(LIMITS, seconds=5.0)  # its seed must not count as a hang on a busy machine
-    what = TargetPlan("hostile", "black-box", command, (seed_file,), limits=limits)
+    what = TargetPlan(
+        "hostile", "black-box", command, (seed_file,), settings=BlackBoxSettings(limits)
+    )
     session = BlackBoxSession(what, tmp_path / "t", 1, workers)
     assert consistent(session.turn(0.3, 1)).bugs == ()
     assert processes_with(str(tmp_path)) == []
@@ -372,7 +376,9 @@ def test_crashes_that_cannot_be_examined_are_told_and_wait(tmp_path, seed_file, 
         '#!/bin/sh\nread line < "$1"\ncase "$line" in pqrst*) ;; *) kill -SEGV $$ ;; esac\n'
     )
     script.chmod(0o755)
-    what = replace(parser(seed_file), command=(str(script), "@@"), limits=Limits())
+    what = replace(
+        parser(seed_file), command=(str(script), "@@"), settings=BlackBoxSettings(Limits(), LETTERS)
+    )
     session = BlackBoxSession(what, tmp_path / "t", 1, workers)
     for _ in range(10):
         told = consistent(session.turn(0.5, 1))
@@ -415,7 +421,9 @@ def test_what_cannot_be_fuzzed_is_told(tmp_path, seed_file, workers):
     assert "does not exist" in problem(command=("/missing/program", "@@"))
     assert "cannot be read" in problem(corpus=(tmp_path / "missing",))
     assert "one seed file" in problem(corpus=())
-    assert "raise max_length" in problem(max_length=3)
+    assert "raise max_length" in problem(
+        settings=BlackBoxSettings(LIMITS, replace(LETTERS, max_length=3))
+    )
     (tmp_path / "t").rename(tmp_path / "u")
     (tmp_path / "t").touch()
     assert "free disk space" in problem()

@@ -32,7 +32,7 @@ def written(folder: Path, name: str, content: bytes = b"x") -> Path:
 
 def with_one_bug(tmp_path: Path, seen: Verdict) -> Bug:
     files = [written(tmp_path, "one"), written(tmp_path, "two")]
-    return BugBook(tmp_path).add(seen, files, 70, 1.25, count=3)
+    return BugBook(tmp_path, "program").add(seen, files, 70, 1.25, count=3)
 
 
 def test_a_bug_is_there_when_the_book_is_opened_again(tmp_path, seen):
@@ -41,29 +41,32 @@ def test_a_bug_is_there_when_the_book_is_opened_again(tmp_path, seen):
     assert (bug.file, bug.line) == ("/src/names.c", 12)
     assert (bug.count, bug.found_at, bug.seconds) == (3, 70, 1.25)
     assert bug.inputs == (f"{bug.id}/one", f"{bug.id}/two")
-    assert BugBook(tmp_path).bugs == {bug.id: bug}
-    assert [BugBook(tmp_path).path(name).read_bytes() for name in bug.inputs] == [b"x", b"x"]
+    assert BugBook(tmp_path, "program").bugs == {bug.id: bug}
+    assert [BugBook(tmp_path, "program").path(name).read_bytes() for name in bug.inputs] == [
+        b"x",
+        b"x",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == [bug.id]
 
 
 def test_crashes_add_up_and_the_first_time_stays(tmp_path, seen):
     with_one_bug(tmp_path, seen)
-    bug = BugBook(tmp_path).add(seen, [written(tmp_path, "three")], 900, 9.0, count=2)
+    bug = BugBook(tmp_path, "program").add(seen, [written(tmp_path, "three")], 900, 9.0, count=2)
     assert (bug.count, bug.found_at, bug.seconds, len(bug.inputs)) == (5, 70, 1.25, 3)
 
 
 def test_inputs_of_a_known_bug_are_kept_without_counting(tmp_path, seen):
     bug = with_one_bug(tmp_path, seen)
-    book = BugBook(tmp_path)
+    book = BugBook(tmp_path, "program")
     again = book.keep(bug.id, [written(tmp_path, "one"), written(tmp_path, "new")])
     assert again.count == bug.count
     assert again.inputs == (*bug.inputs, f"{bug.id}/new")
-    assert BugBook(tmp_path).bugs[bug.id] == again
+    assert BugBook(tmp_path, "program").bugs[bug.id] == again
     assert [path.name for path in tmp_path.iterdir()] == [bug.id]
 
 
 def test_a_bug_does_not_fill_the_disk(tmp_path, seen):
-    book = BugBook(tmp_path)
+    book = BugBook(tmp_path, "program")
     for number in range(MOST_INPUTS + 7):
         bug = book.add(seen, [written(tmp_path, f"{number}")], number, 0.0)
     assert bug.count == MOST_INPUTS + 7
@@ -78,7 +81,7 @@ def test_a_record_cut_anywhere_loses_no_bug(tmp_path, seen):
     whole = record.read_bytes()
     for length in range(len(whole)):
         record.write_bytes(whole[:length])
-        (found,) = BugBook(tmp_path).bugs.values()
+        (found,) = BugBook(tmp_path, "program").bugs.values()
         assert (found.id, found.kind, found.frames) == (bug.id, bug.kind, bug.frames)
         assert found.inputs == bug.inputs
         assert found.count == 2  # so many inputs are there
@@ -92,27 +95,27 @@ def test_a_record_with_nonsense_is_made_again(tmp_path, seen, key, value):
     bug = with_one_bug(tmp_path, seen)
     record = tmp_path / bug.id / RECORD
     record.write_text(json.dumps(json.loads(record.read_text()) | {key: value}))
-    (found,) = BugBook(tmp_path).bugs.values()
+    (found,) = BugBook(tmp_path, "program").bugs.values()
     assert (found.id, found.frames, found.inputs) == (bug.id, bug.frames, bug.inputs)
 
 
 def test_a_record_without_its_report_is_still_a_bug(tmp_path, seen):
     bug = with_one_bug(tmp_path, seen)
     (tmp_path / bug.id / REPORT).unlink()
-    assert BugBook(tmp_path).bugs == {bug.id: bug}
+    assert BugBook(tmp_path, "program").bugs == {bug.id: bug}
 
 
 def test_what_is_no_bug_is_left_alone(tmp_path, seen):
     (tmp_path / "empty").mkdir()
     written(tmp_path, "file")
     written(tmp_path / "inputs", "of a bug without record and report")
-    assert BugBook(tmp_path).bugs == {}
-    assert BugBook(tmp_path / "missing").bugs == {}
+    assert BugBook(tmp_path, "program").bugs == {}
+    assert BugBook(tmp_path / "missing", "program").bugs == {}
     assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_the_same_input_twice_is_one_file(tmp_path, seen):
     bug = with_one_bug(tmp_path, seen)
     same = written(tmp_path, "same")
-    again = BugBook(tmp_path).keep(bug.id, [same, same])
+    again = BugBook(tmp_path, "program").keep(bug.id, [same, same])
     assert again.inputs == (*bug.inputs, f"{bug.id}/same")

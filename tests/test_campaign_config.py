@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzwise.campaign.file import default_epoch, read_plan
-from fuzzwise.campaign.plan import Build, CampaignPlan
+from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.blackbox import Limits, Mutation
+from fuzzwise.engines.contract import Build
 from fuzzwise.errors import BadInput
 
 OBSERVED = "#!/bin/sh\n# FUZZWISE_STATE\n"
@@ -60,7 +61,7 @@ def test_a_short_file_gets_all_defaults(home: Path) -> None:
     assert target.engine == "libfuzzer"
     assert target.command == (str(home / "harness"),)
     assert (target.corpus, target.dictionary, target.build) == ((), None, None)
-    assert (target.limits.seconds, target.limits.memory_mib) == (10, 2048)
+    assert (target.settings.seconds, target.settings.memory_mib) == (10, 2048)
     assert (target.share, target.jobs, target.accepted_risk) == ("medium", 1, None)
 
 
@@ -100,12 +101,13 @@ def test_everything_that_a_file_can_say_of_a_campaign_and_a_harness(home: Path) 
     assert (plan.cores, plan.scheduler, plan.epoch) == (3, "weighted-random/rate", 5)
     assert (plan.confidence, plan.seed) == (0.99, 7)
     target, other = plan.targets
-    assert target.command == (str(home / "observed"), "-use_cmp=0", "-len_control=50")
+    assert target.command == (str(home / "observed"),)
+    assert target.settings.options == ("-use_cmp=0", "-len_control=50")
     assert target.corpus == (home / "seeds", home / "seeds" / "one.txt")
     assert target.dictionary == home / "words.dict"
-    assert (target.max_length, target.share, target.jobs) == (4096, "high", 3)
+    assert (target.settings.max_length, target.share, target.jobs) == (4096, "high", 3)
     assert target.weight == 2 * other.weight
-    assert target.limits == Limits(seconds=2, memory_mib=512)
+    assert (target.settings.seconds, target.settings.memory_mib) == (2, 512)
     assert (target.accepted_risk, other.accepted_risk) == (1e-3, 1e-5)
 
 
@@ -138,8 +140,8 @@ def test_each_seed_of_a_black_box_is_a_target_of_its_own(home: Path) -> None:
         assert target.engine == "black-box"
         sh = shutil.which("sh")
         assert target.command == (sh, "-c", "cat @@", str(home / "words.dict"))
-        assert target.limits == Limits(seconds=0.2, processes=4)
-        assert target.mutation == Mutation(ratio=(0.01, 0.01), kinds=("bits",))
+        assert target.settings.limits == Limits(seconds=0.2, processes=4)
+        assert target.settings.mutation == Mutation(ratio=(0.01, 0.01), kinds=("bits",))
         assert len(target.corpus) == 1
     assert {t.corpus[0].name for t in first} == {"one.txt", "two.txt", "prog-three.txt"}
     single = plan.targets[3]
@@ -259,7 +261,7 @@ MISTAKES = {
     "program text": (f"{F}program = 'text'", "program is 'text'", "chmod +x"),
     "not observed": (f"{F}program = 'plain'", "program is 'plain'", "fuzzwise build SOURCES"),
     "both": (f"{T}sources = 'a.c'", "target[1].program is 'harness'", "remove one of the two"),
-    "command": (f"{T}engine='libfuzzer'\ncommand='x'", "command is 'x'", "for black-box targets"),
+    "command": (f"{T}engine='libfuzzer'\ncommand='x'", "command is 'x'", "of black-box or afl++"),
     "mutation": (f"{T}[target.mutation]\nratio = 1", "mutation is {'ratio': 1}", "remove it"),
     "corpus": (f"{T}corpus = 'none'", "target[1].corpus is 'none'", "no such file or folder"),
     "corpus NUL": (f'{T}corpus = "a\\u0000b"', "corpus is 'a\\x00b'", "no such file or folder"),
@@ -283,8 +285,8 @@ MISTAKES = {
     "option merge": (f"{T}options = '-merge=1'", "has '-merge=1'", "else than fuzz"),
     "length": (f"{T}max_length = 0", "max_length is 0", "a whole number from 1"),
     "time": (f"{T}[target.limits]\ntime = '1ms'", "target[1].limits.time is '1ms'", 'from "1s"'),
-    "file_mib": (f"{T}[target.limits]\nfile_mib = 1", "limits.file_mib is 1", "for black-box"),
-    "processes": (f"{T}[target.limits]\nprocesses=1", "limits.processes is 1", "for black-box"),
+    "file_mib": (f"{T}[target.limits]\nfile_mib = 1", "limits.file_mib is 1", "of black-box"),
+    "processes": (f"{T}[target.limits]\nprocesses=1", "limits.processes is 1", "of black-box"),
     "limits key": (f"{T}[target.limits]\nmemory=1", "limits.memory is not", "'memory_mib'?"),
     # black box
     "no seeds": (f"{F}command = 'cat @@'", "target[1].corpus is missing", "expected a seed file"),
@@ -301,7 +303,7 @@ MISTAKES = {
     "NUL": (f'{F}command="cat \\u0000"\ncorpus="a.c"', "'cat', '\\x00'", "remove its NUL"),
     "placeholder": (f"{F}command='{{program}}'\ncorpus='a.c'", "'{program}', but", "add sources"),
     "no placeholder": (f"{B}sources='a.c'", "command starts with 'cat'", "write '{program}'"),
-    "box dictionary": (f"{B}dictionary = 'words.dict'", "is 'words.dict'", "for libFuzzer"),
+    "box dictionary": (f"{B}dictionary = 'words.dict'", "is 'words.dict'", "of libfuzzer or"),
     "box options": (f"{B}options = '-a=1'", "options is '-a=1'", "into command"),
     "box length": (f"{B}max_length = 5", "max_length is 5", "into [target.mutation]"),
     "box program": (f"{B}program = 'x'", "target[1].program is 'x'", 'write command = "PROGRAM'),

@@ -10,19 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.campaign.assessing import recent_bugs
+from fuzzwise.campaign.finished import recent_bugs, run_entry
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import EMPTY_TURNS
-from fuzzwise.campaign.session import Totals
+from fuzzwise.campaign.threads import Threads
+from fuzzwise.engines.contract import Totals
 from fuzzwise.model import NO_INTS, Observation
-from fuzzwise.store.sql.reading import read_decisions, read_state
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.contract import Choice
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, Stopped
+from reading import read_decisions, read_state
 from simulated_session import SPEED, SimulatedSession, plan_of
 
 CLEAN = SimulatedSession
 FERTILE = tuple(range(100, 5_000_000, 100))
+
+
+def managing(
+    plan: CampaignPlan, store: SqlStore, sessions: Mapping[str, SimulatedSession]
+) -> Manager:
+    return Manager(plan, store, Threads(sessions, plan.cores))
 
 
 def run(
@@ -31,8 +39,8 @@ def run(
     seconds: float | None = None,
     broken: Mapping[str, str] | None = None,
 ) -> tuple[Stopped, CampaignState]:
-    with Store.open(plan.folder) as store:
-        manager = Manager(plan, store, {n: s.after_restart() for n, s in sessions.items()})
+    with SqlStore.open(plan.folder) as store:
+        manager = managing(plan, store, {n: s.after_restart() for n, s in sessions.items()})
         stopped = manager.run(seconds, lambda: None, broken)
     return stopped, read_state(plan.folder)
 
@@ -276,8 +284,8 @@ def test_a_run_goes_on_with_the_budget_that_is_left(tmp_path: Path):
 def test_an_interrupted_campaign_keeps_what_it_has(tmp_path: Path):
     plan = plan_of(tmp_path, ["a"], epoch=30.0)
     session = CLEAN(FERTILE)
-    with Store.open(plan.folder) as store:
-        manager = Manager(plan, store, {"a": session})
+    with SqlStore.open(plan.folder) as store:
+        manager = managing(plan, store, {"a": session})
         threading.Timer(0.5, manager.interrupt).start()
         began = time.monotonic()
         stopped = manager.run(None, lambda: None)
@@ -326,9 +334,9 @@ def test_bugs_are_new_once_and_warnings_said_once(tmp_path: Path):
 def test_what_a_killed_run_left_in_the_folders_is_taken_up(tmp_path: Path):
     plan = plan_of(tmp_path, ["a"], cores=1)
     session = CLEAN(FERTILE, bugs={3500: "late"})
-    with Store.open(plan.folder) as store:  # a run that is killed while an epoch is under way
-        store.begin_run(plan, None)
-        store.start_epoch(0.1, "a", "first turn", None, "", None)
+    with SqlStore.open(plan.folder) as store:  # a run that is killed while an epoch is under way
+        store.begin_run(run_entry(plan, None))
+        store.start_epoch(0.1, "a", Choice("first turn"))
     session.n, session.seconds = 4000, 4000 / SPEED
     _, state = run(plan, {"a": session}, 0.4)
     assert state.targets[0].inputs == session.n

@@ -180,7 +180,13 @@ def degenerate() -> Iterator[tuple[str, CampaignState]]:
     yield "one target", example_state(1, running=False)
     fresh = example_state(4, bugs_each=0)
     unused: dict[str, Any] = {"inputs": 0, "seconds": 0.0, "share_of_time": 0.0, "risk": None}
-    unused |= {"state": "waiting", "seconds_left": None, "species": 0, "epochs": 0}
+    unused |= {
+        "state": "waiting",
+        "seconds_left": None,
+        "seconds_to_decision": None,
+        "species": 0,
+        "epochs": 0,
+    }
     targets = tuple(replace(target, **unused) for target in fresh.targets)
     yield "no epoch", replace(fresh, targets=targets, events=(), epochs=0, seconds=0.0)
     yield "no bugs", example_state(3, bugs_each=0)

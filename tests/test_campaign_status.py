@@ -163,6 +163,7 @@ def _untouched(state: CampaignState) -> CampaignState:
             share_of_time=0.0,
             risk=None,
             seconds_left=None,
+            seconds_to_decision=None,
             bugs=(),
             corpus=0,
         )

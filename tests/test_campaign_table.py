@@ -62,6 +62,7 @@ def test_a_row_tells_all_of_a_target() -> None:
         risk=Estimate(3.14e-5, 1e-5, 8.31e-5, 0.95, "recent-rate", 1),
         trend="falling",
         seconds_left=Estimate(725.0, None, None, None, "recent-rate", 1),
+        seconds_to_decision=725.0,
     )
     row = table((target,), 80, 10)[2].plain.split()
     assert row == [

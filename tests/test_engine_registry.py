@@ -11,13 +11,13 @@ import pytest
 from fuzzwise.campaign.build import build_all
 from fuzzwise.campaign.changes import glance
 from fuzzwise.campaign.file import read_plan
-from fuzzwise.campaign.places import bug_found
+from fuzzwise.campaign.finished import run_entry
+from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.sessions import open_sessions
-from fuzzwise.cli.fuzz import command
 from fuzzwise.engines import registry
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.errors import BadInput
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import Bug
 from fuzzwise.triage.workers import Workers
 
@@ -25,16 +25,17 @@ FIFTH = """
 from pathlib import Path
 from types import SimpleNamespace
 
-from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.engines.contract import Engine
+from fuzzwise.engines.contract import Engine, TargetPlan
 
 ENGINE = Engine(
     finds_coverage=False,
+    keys=("program", "sources", "flags"),
     read_target=lambda table, common: [
         TargetPlan(
             common.name, common.engine, (table.text("program"),), build=common.build(common.name)
         )
     ],
+    plan_fuzz=lambda request: TargetPlan("one", "fifth", (str(request.target),)),
     open_session=lambda plan, folder, seed, workers: SimpleNamespace(made_for=plan, folder=folder),
     one_input=lambda plan: ("fifth", "--run", "@@"),
     claims=lambda program, in_command: program.suffix == ".fifth",
@@ -80,10 +81,6 @@ def test_no_engine_is_loaded_before_it_is_asked_for():
     assert done.stdout == "[]\n['python']\n[]\n", done.stderr
 
 
-def test_a_black_box_is_all_that_the_command_for_one_target_has_not():
-    assert [name for name in engines() if not engine_named(name).supervise] == ["black-box"]
-
-
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Installs a package with an engine of a given name."""
@@ -121,9 +118,6 @@ def test_an_installed_package_adds_an_engine(tmp_path, install):
     (target,) = plan.targets
     assert target.engine == "fifth"
     assert len(glance(target)) == 2
-    with pytest.raises(BadInput, match=r"x\.fifth is a target for fifth, which takes part in camp"):
-        command.main(["x.fifth"], standalone_mode=False)
-
     said: list[str] = []
     assert build_all(plan, said.append) == {}
     assert said == ["Building t."]
@@ -134,7 +128,8 @@ def test_an_installed_package_adds_an_engine(tmp_path, install):
     assert vars(session) == {"made_for": target, "folder": plan.folder / "targets" / "t"}
 
     bug = Bug("0" * 16, "crash", "high", ("f",), 1, ("0/input",), 5, 1.0)
-    assert bug_found(plan.folder, target, bug).command.startswith("fifth --run ")
-    with Store.open(plan.folder) as store:
-        store.begin_run(plan, None)
+    home = target_folder(plan.folder, "t")
+    assert bug_found(plan.folder, home, target, bug).command.startswith("fifth --run ")
+    with SqlStore.open(plan.folder) as store:
+        store.begin_run(run_entry(plan, None))
         assert [known.finds_coverage for known in store.state().targets] == [False]

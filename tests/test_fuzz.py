@@ -219,13 +219,25 @@ def test_bad_options_get_a_sentence(bad, tmp_path):
         assert "Traceback" not in result.stderr
 
 
-def test_another_build_is_not_continued(bad, tmp_path):
+def test_counts_of_another_build_begin_again_from_the_corpus_so_far(bad, tmp_path):
     out = tmp_path / "out"
     fuzz(bad, out, "--inputs", 500)
     other = build(tmp_path, EXAMPLES / "bad.c", "-O0")
+    result = fuzz(other, out, "--inputs", 200, "--json")
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    assert told["inputs"] == 200
+    assert any("built anew: its counts began again" in warning for warning in told["warnings"])
+    assert (out / "old-1" / "campaign.json").exists()
+
+
+def test_the_folder_of_another_target_is_refused(bad, tmp_path):
+    out = tmp_path / "out"
+    fuzz(bad, out, "--inputs", 500)
+    other = build(tmp_path, EXAMPLES / "url.c")
     result = fuzz(other, out, "--inputs", 1000)
     assert result.returncode == 2
-    assert "another build of the target" in result.stderr
+    assert "holds a campaign of bad, and the target is url" in result.stderr
 
 
 def test_two_at_once_on_one_folder_are_refused(bad, tmp_path):
@@ -239,7 +251,7 @@ def test_two_at_once_on_one_folder_are_refused(bad, tmp_path):
         first.send_signal(signal.SIGINT)
     assert first.returncode == 130
     assert second.returncode == 2
-    assert "another fuzzwise is running this campaign" in second.stderr
+    assert "runs this campaign. Watch it with" in second.stderr
 
 
 # ── targets that misbehave ────────────────────────────────────────────────────────────────────

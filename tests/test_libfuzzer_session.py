@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.triage.workers import Workers

@@ -10,7 +10,8 @@ import pytest
 from fuzzwise.campaign.changes import glance, signature
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.places import bug_found
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.python.launch import launch
 from fuzzwise.engines.python.probe import RUNNER
 from fuzzwise.engines.registry import engine_named, likely_engine
@@ -44,7 +45,7 @@ def plan_of(home: Path, text: str) -> CampaignPlan:
 
 def test_a_python_file_is_a_python_target(home):
     (target,) = plan_of(home, '[[target]]\nprogram = "harness.py"').targets
-    assert (target.name, target.engine, target.python) == ("harness", "python", None)
+    assert (target.name, target.engine, target.settings.python) == ("harness", "python", None)
     assert target.command == (str(home / "harness.py"),)
     assert engine_named(target.engine).finds_coverage
     assert target.build is None
@@ -72,11 +73,11 @@ def test_everything_that_can_be_said_of_one(home):
         memory_mib = 512
         """,
     ).targets
-    assert (target.name, target.python) == ("rules", sys.executable)
-    assert target.command[1:] == ("-use_value_profile=1",)
+    assert (target.name, target.settings.python) == ("rules", sys.executable)
+    assert target.settings.options == ("-use_value_profile=1",)
     assert (target.corpus, target.dictionary) == ((home / "seeds",), home / "words.dict")
-    assert (target.max_length, target.share, target.accepted_risk) == (64, "high", 1e-3)
-    assert (target.limits.seconds, target.limits.memory_mib) == (2, 512)
+    assert (target.settings.max_length, target.share, target.accepted_risk) == (64, "high", 1e-3)
+    assert (target.settings.seconds, target.settings.memory_mib) == (2, 512)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +93,16 @@ def test_everything_that_can_be_said_of_one(home):
         ('program = "harness.py"\npython = "./no"', "python is './no', but there is no such file"),
         ('program = "harness.py"\npython = "./python-bare"', "-m pip install atheris"),
         ('program = "harness.py"\npython = 3', "python is 3; expected some text"),
-        ('program = "harness.py"\n[target.mutation]\nratio = 0.1', "it is for black-box targets"),
-        ('program = "harness.py"\n[target.limits]\nprocesses = 3', "it is for black-box targets"),
-        ('sources = "a.c"\npython = "python3"', "it is for Python targets; remove it."),
-        ('command = "cat @@"\ncorpus = "seeds"\npython = "python3"', "it is for Python targets"),
+        (
+            'program = "harness.py"\n[target.mutation]\nratio = 0.1',
+            "it is for targets of black-box",
+        ),
+        (
+            'program = "harness.py"\n[target.limits]\nprocesses = 3',
+            "it is for targets of black-box",
+        ),
+        ('sources = "a.c"\npython = "python3"', "it is for targets of python; remove it."),
+        ('command = "cat @@"\ncorpus = "seeds"\npython = "python3"', "it is for targets of python"),
         ('engine = "pyton"\nprogram = "harness.py"', "did you mean 'python'?"),
     ],
 )
@@ -109,7 +116,7 @@ def test_every_mistake_has_a_sentence(home, lines, problem):
 def test_the_command_for_a_bug_runs_the_harness_on_its_input(home):
     (target,) = plan_of(home, '[[target]]\nprogram = "harness.py"').targets
     bug = Bug("0" * 16, "uncaught KeyError", "exception", ("library.f",), 1, ("0/in put",), 5, 1.0)
-    command = bug_found(home / "out", target, bug).command
+    command = bug_found(home / "out", home / "out" / "targets" / "harness", target, bug).command
     path = home / "out" / "targets" / "harness" / "crashes" / "0" / "in put"
     assert command == f"{sys.executable} {RUNNER} {home / 'harness.py'} '{path}'"
 

@@ -26,10 +26,11 @@ from campaign_files import (
     program,
     wait_until,
 )
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.blackbox import Runner, Target
 from fuzzwise.engines.blackbox.session import PROGRESS
 from fuzzwise.engines.blackbox.tally import Tally, load
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.store.sqlite import FILE
@@ -194,7 +195,7 @@ def check_tally(tally: Tally, target: TargetPlan, plan: CampaignPlan) -> None:
     seed = crc32(target.name.encode()) ^ plan.seed
     file = target.corpus[0]
     what = Target(target.command, file.read_bytes(), target.name, suffix=file.suffix)
-    with Runner(what, seed, target.mutation, target.limits) as runner:
+    with Runner(what, seed, target.settings.mutation, target.settings.limits) as runner:
         crashes = {event.run for event in runner.run(1, tally.n) if event.kind == "crash"}
     assert len(crashes) - tally.out_of_memory <= tally.crashes <= len(crashes)
     assert {trace.first.run for trace in tally.traces.values()} <= crashes

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fuzzwise.engines.progress import Judge, Limits
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.forecast import as_seconds, inputs_left
+from fuzzwise.judge import Terms, judge
 from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation
 from fuzzwise.stopping import (
@@ -183,21 +183,35 @@ def test_no_forecast_before_the_first_input():
 
 
 def test_a_stop_that_is_held_back_is_taken_at_once_when_nothing_is_in_the_way():
-    judge = Judge(Limits(accepted_risk=0.1))
+    terms = Terms(accepted_risk=0.1)
     o = Observation(n=400, discoveries=ints([1, 2]))
-    assert judge(o, 1.0, unsettled="seeds wait") is None
-    assert (judge.held_back, judge.since, judge.latest) == ("seeds wait", 0, None)
+    held = judge(o, terms, looked=0, unsettled="seeds wait")
+    assert (held.held_back, held.looked, held.reached) == ("seeds wait", False, False)
+    assert held.decision.detail == "seeds wait"
     o = Observation(n=450, discoveries=ints([1, 2]))
-    stopped = judge(o, 1.0)
-    assert stopped is not None
-    assert stopped.reason == "accepted-risk"
-    assert judge.held_back == ""
+    stopped = judge(o, terms, looked=0)
+    assert (stopped.reached, stopped.looked, stopped.held_back) == (True, True, "")
 
 
-def test_what_is_unsettled_does_not_hold_back_other_limits():
-    judge = Judge(Limits(accepted_risk=1e-9, seconds=5.0))
+def test_nothing_is_held_back_where_the_rule_has_not_said_stop():
     o = Observation(n=400, discoveries=ints([1, 2]))
-    stopped = judge(o, 6.0, unsettled="seeds wait")
-    assert stopped is not None
-    assert stopped.reason == "time-budget"
-    assert judge.held_back == ""  # the rule had not said stop
+    judged = judge(o, Terms(accepted_risk=1e-9), unsettled="seeds wait")
+    assert (judged.held_back, judged.looked, judged.reached) == ("", True, False)
+
+
+def test_between_two_looks_there_is_no_decision():
+    o = Observation(n=450, discoveries=ints([1, 2]))
+    judged = judge(o, Terms(accepted_risk=0.1), looked=400)
+    assert (judged.decision, judged.looked) == (None, False)
+    assert judged.risk is not None
+
+
+def test_before_the_first_input_nothing_is_judged():
+    judged = judge(Observation(n=0, discoveries=ints([])), Terms(accepted_risk=0.1))
+    assert (judged.risk, judged.decision, judged.inputs_left, judged.trend) == (
+        None,
+        None,
+        None,
+        "",
+    )
+    assert judged.seconds_to_decision is None

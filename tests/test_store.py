@@ -11,21 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzzwise.campaign.finished import run_entry
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.contract import Added, BugTime
+from fuzzwise.store.contract import Added, BugTime, Choice
 from fuzzwise.store.sql.observations import pack, unpack
-from fuzzwise.store.sql.reading import (
-    LOCK,
-    read_bug_times,
-    read_decisions,
-    read_history,
-    read_observations,
-    read_state,
-)
-from fuzzwise.store.sql.store import RECOVERED, Store
+from fuzzwise.store.sql.reading import LOCK
+from fuzzwise.store.sql.store import RECOVERED, SqlStore
 from fuzzwise.store.states import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from observations import observations
+from reading import read_bug_times, read_decisions, read_history, read_observations, read_state
 from stored import begun, epoch, found, plan, target, turn
 
 # What goes in comes out.
@@ -68,7 +63,7 @@ def test_a_finished_epoch_is_read_back_by_others(tmp_path: Path) -> None:
         ("f", "main"),
         "heap-use-after-free",
         None,
-        False,
+        None,  # nobody has tried
     )
 
 
@@ -143,8 +138,8 @@ def test_totals_that_are_told_twice_add_nothing(tmp_path: Path) -> None:
 
 def test_an_epoch_ends_once(tmp_path: Path) -> None:
     with begun(tmp_path) as store:
-        number = store.start_epoch(0.0, "a", "why", None, "", None)
-        other = store.start_epoch(0.0, "a", "why", None, "", None)
+        number = store.start_epoch(0.0, "a", Choice("why"))
+        other = store.start_epoch(0.0, "a", Choice("why"))
         assert store.finish_epoch(number, 1.0, turn(100, found("x"))) == Added(
             100, 10.0, 10, ("x",), ("x",)
         )
@@ -197,7 +192,7 @@ def test_counts_of_a_bug_only_grow_and_its_first_sight_stays(tmp_path: Path) -> 
 def test_a_bug_of_two_targets_is_one_bug_of_the_first(tmp_path: Path) -> None:
     with begun(tmp_path) as store:
         assert epoch(store, 1.0, "b", turn(100, found("y"), found("x", 2))) == ("y", "x")
-        number = store.start_epoch(1.0, "a", "why", None, "", None)
+        number = store.start_epoch(1.0, "a", Choice("why"))
         added = store.finish_epoch(number, 2.0, turn(100, found("x", 3), found("z")))
         assert (added.fresh_bugs, added.new_bugs) == (("x", "z"), ("z",))
         state, kept = store.state(), store.memory()
@@ -223,7 +218,7 @@ def test_a_bug_of_two_targets_is_one_bug_of_the_first(tmp_path: Path) -> None:
 
 def test_a_target_is_fuzzing_while_an_epoch_runs_unless_it_is_broken(tmp_path: Path) -> None:
     with begun(tmp_path) as store:
-        number = store.start_epoch(0.0, "a", "why", None, "", None)
+        number = store.start_epoch(0.0, "a", Choice("why"))
         assert target(store, "a").state == FUZZING
         store.set_state("a", BROKEN, "no-build", "It does not build.")
         assert target(store, "a").state == BROKEN
@@ -240,7 +235,7 @@ def test_decisions_can_be_listed_newest_last(tmp_path: Path) -> None:
     with begun(tmp_path) as store:
         for i in range(1, 6):
             epoch(store, float(i), "a" if i % 2 else "box", turn(100 * i))
-        store.start_epoch(9.0, "b", "never tried", None, "a", 0.25)
+        store.start_epoch(9.0, "b", Choice("never tried", None, "a", 0.25))
     last = read_decisions(tmp_path, last=2)
     assert [d.target for d in last] == ["a", "b"]
     assert (last[0].belief, last[0].other, last[0].other_belief) == (0.5, "a", None)
@@ -259,10 +254,10 @@ def test_a_resumed_campaign_remembers(tmp_path: Path) -> None:
         store.set_state("a", RETIRED, "accepted-risk", "Low enough.")
         store.end_run(7.5, Stopped("time-budget", "The time is over."))
         assert store.state().stopped == Stopped("time-budget", "The time is over.")
-    with Store.open(tmp_path) as store:
+    with SqlStore.open(tmp_path) as store:
         assert store.notes == ()
         assert store.seconds() == 7.5
-        store.begin_run(plan(tmp_path), None)
+        store.begin_run(run_entry(plan(tmp_path), None))
         assert (store.seconds(), store.state().budget) == (7.5, None)
         kept = store.memory()["a"]
         assert (kept.state, kept.reason, kept.looked, kept.looked_high) == (
@@ -306,7 +301,7 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     fcntl.flock(lock, fcntl.LOCK_EX)
     with begun(tmp_path) as store:
         epoch(store, 1.0, "a", turn(100))
-        store.start_epoch(1.0, "a", "why", None, "", None)
+        store.start_epoch(1.0, "a", Choice("why"))
     state = read_state(tmp_path)
     assert (state.running, state.stopped, state.targets[0].state) == (True, None, FUZZING)
     lock.close()
@@ -314,9 +309,9 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     assert (state.running, state.targets[0].state) == (False, WAITING)
     assert state.stopped is not None
     assert state.stopped.reason == "killed"
-    with Store.open(tmp_path) as store:
+    with SqlStore.open(tmp_path) as store:
         assert [m.in_flight for m in store.memory().values()] == [True, False, False]
-        store.begin_run(plan(tmp_path), 600.0)
+        store.begin_run(run_entry(plan(tmp_path), 600.0))
         assert [m.in_flight for m in store.memory().values()] == [True, False, False]
         assert target(store, "a").state == WAITING
         assert store.recover(1.0, "a", turn(150, found("x"))).new_bugs == ("x",)
@@ -334,7 +329,7 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
 def test_recovering_what_is_known_makes_no_epoch(tmp_path: Path) -> None:
     with begun(tmp_path) as store:
         epoch(store, 1.0, "a", turn(100, found("x")))
-        store.start_epoch(1.0, "a", "why", None, "", None)
+        store.start_epoch(1.0, "a", Choice("why"))
     with begun(tmp_path) as store:
         assert store.recover(1.0, "a", turn(100, found("x"))) == Added()
         assert target(store, "a").epochs == 1
@@ -352,7 +347,7 @@ def test_a_short_history_is_whole_and_a_long_one_is_spread_on_the_logarithm(
     with begun(tmp_path, "a") as store:
         for i in range(1, 151):
             epoch(store, float(i), "a", turn(10 * i))
-        store.fail_epoch(store.start_epoch(301.0, "a", "why", None, "", None), 302.0)
+        store.fail_epoch(store.start_epoch(301.0, "a", Choice("why")), 302.0)
     (whole,) = read_history(tmp_path, points=150)
     assert whole.inputs.tolist() == list(range(10, 1501, 10))
     for points in (2, 3, 20, 100):

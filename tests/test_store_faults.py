@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
+from fuzzwise.campaign.finished import run_entry
 from fuzzwise.errors import BadInput
 from fuzzwise.store import sqlite as database
+from fuzzwise.store.contract import StoreFull
 from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
-from fuzzwise.store.sql.reading import read_history, read_state
-from fuzzwise.store.sql.store import Store, StoreFull
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.sqlite import FILE, open_for_writing
+from reading import read_history, read_state
 from stored import PER_EPOCH, Writers, begun, epoch, found, is_consistent, plan, target, turn
 
 
@@ -86,9 +88,9 @@ def test_a_log_that_was_cut_loses_only_the_last_transactions(tmp_path: Path) -> 
         kept = []
         for cut in [*np.linspace(size // 3, size, 12).astype(int).tolist(), size - 1, size - 5000]:
             copy = copied(folder, tmp_path / f"cut-{cut}", cut)
-            with Store.open(copy) as again:
+            with SqlStore.open(copy) as again:
                 assert again.notes == ()
-                again.begin_run(plan(copy), None)
+                again.begin_run(run_entry(plan(copy), None))
                 assert epoch(again, 31.0, "a", turn(4000)) == ()
             assert is_consistent(copy)
             kept.append((cut, read_state(copy).targets[0].epochs - 1))
@@ -116,7 +118,7 @@ def test_a_log_that_was_cut_never_puts_old_pages_over_new_ones(
             epoch(store, float(i), "a", turn(100 * i))
             size = (folder / f"{FILE}-wal").stat().st_size
             copy = copied(folder, tmp_path / f"cut-{i}", chance.randrange(size + 1))
-            with Store.open(copy) as again:
+            with SqlStore.open(copy) as again:
                 assert again.notes == ()
             assert is_consistent(copy)
             count = read_state(copy).targets[0].epochs
@@ -138,11 +140,11 @@ def test_a_main_file_that_was_cut_is_put_aside(tmp_path: Path, left: float) -> N
 
 
 def assert_put_aside(folder: Path, content: bytes) -> None:
-    with Store.open(folder) as store:
+    with SqlStore.open(folder) as store:
         (note,) = store.notes
         assert "damaged" in note
         assert str(folder / f"{FILE}.damaged-1") in note
-        store.begin_run(plan(folder), None)
+        store.begin_run(run_entry(plan(folder), None))
         assert store.recover(0.0, "a", turn(500, found("x"))).new_bugs == ("x",)
     assert (folder / f"{FILE}.damaged-1").read_bytes() == content
     assert is_consistent(folder)
@@ -156,7 +158,7 @@ def test_what_is_no_database_is_put_aside_with_its_log_each_time(tmp_path: Path)
     assert_put_aside(tmp_path, b"Not a database. " * 1000)
     assert (tmp_path / f"{FILE}.damaged-1-wal").read_bytes() == b"no log"
     (tmp_path / FILE).write_bytes(b"Again. " * 1000)
-    Store.open(tmp_path).close()
+    SqlStore.open(tmp_path).close()
     assert (tmp_path / f"{FILE}.damaged-2").read_bytes() == b"Again. " * 1000
 
 
@@ -172,7 +174,7 @@ def test_pages_that_were_overwritten_are_found(tmp_path: Path) -> None:
 
 def test_a_new_folder_is_not_damaged(tmp_path: Path) -> None:
     (tmp_path / FILE).touch()
-    with Store.open(tmp_path) as store:
+    with SqlStore.open(tmp_path) as store:
         assert store.notes == ()
 
 
@@ -236,11 +238,11 @@ def test_folders_that_cannot_be_used_are_refused_in_a_sentence(tmp_path: Path) -
         read_state(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot hold a campaign"):
-        Store.open(tmp_path / "file")
+        SqlStore.open(tmp_path / "file")
     (tmp_path / FILE).mkdir()
     with pytest.raises(BadInput, match=FILE):
-        Store.open(tmp_path)
-    Store.open(tmp_path / "new").close()
+        SqlStore.open(tmp_path)
+    SqlStore.open(tmp_path / "new").close()
     with pytest.raises(BadInput, match="holds no campaign"):
         read_state(tmp_path / "new")
 
@@ -260,7 +262,7 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     with open_for_writing(tmp_path / FILE) as connection, connection.begin():
         connection.execute(text("INSERT INTO schema_version VALUES (99, '9.9')"))
     before = (tmp_path / FILE).read_bytes()
-    for use in (Store.open, read_state, read_history):
+    for use in (SqlStore.open, read_state, read_history):
         with pytest.raises(BadInput, match=r"newer fuzzwise .*version 99.* Update"):
             use(tmp_path)
     assert (tmp_path / FILE).read_bytes() == before

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaign_states import example_state
-from fuzzwise.engines.progress import Progress
+from fuzzwise.engines.contract import Totals
+from fuzzwise.judge import Terms
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.report import assessment_words, live
 from fuzzwise.report.campaign import conclusions as campaign_conclusions
@@ -17,7 +18,7 @@ from fuzzwise.report.watch import view as watch_view
 from fuzzwise.store.states import RETIRED, WAITING, TargetState
 from fuzzwise.watch.follow import Standing
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import Judged, judge
+from fuzzwise.watch.verdict import Judged, judge_reading
 from observations import ints
 
 NOW = Observation(n=120_000, seconds=120.0, discoveries=ints([3, 40, 900, 70_000]), species=60)
@@ -27,7 +28,7 @@ LOW_ENOUGH, FAR = 5e-5, 1e-6
 
 
 def judged(accepted: float, observation: Observation = NOW) -> Judged:
-    return judge(Reading("AFL++", "out", Path("out"), observation), accepted)
+    return judge_reading(Reading("AFL++", "out", Path("out"), observation), Terms(accepted))
 
 
 def target(left: float) -> TargetState:
@@ -40,16 +41,19 @@ def target(left: float) -> TargetState:
         seconds=120.0,
         risk=risk,
         seconds_left=replace(risk, value=left, low=left, high=left),
+        seconds_to_decision=max(left, 84.8),
     )
 
 
 def test_one_target_waits_for_the_next_look_of_the_rule() -> None:
-    near, far = judged(LOW_ENOUGH).assessment, judged(FAR).assessment
+    near, far = judged(LOW_ENOUGH).judgement, judged(FAR).judgement
     assert near.seconds_left is not None
     assert near.seconds_left.value == 0
-    shown = dict(live.rows(Progress(NOW, 9, ()), near))
+    shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
     assert shown["left"] == "at least 84.8 s (next look of the rule) to the accepted 5e-05"
-    assert dict(live.rows(Progress(NOW, 9, ()), far))["left"].startswith("about 56.1 min (")
+    assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
+        "about 56.1 min ("
+    )
 
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
@@ -57,7 +61,7 @@ def test_a_campaign_that_is_watched_waits_too() -> None:
     assert dict(watch_view.rows(near))["left"] == "at least 84.8 s (next look of the rule)"
     assert watch_view.line(near).endswith("about 85s left")
     assert watch_view.line(far).endswith("about 56m left")
-    assert "next look" in assessment_words.decision(near.judged.assessment)[-1]
+    assert "next look" in assessment_words.decision(near.judged.judgement)[-1]
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
     assert "left" not in dict(watch_view.rows(timeless))
     assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 204,800 inputs."

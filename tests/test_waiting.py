@@ -10,17 +10,14 @@ import numpy as np
 import pytest
 
 from fuzzer_files import stats_text
-from fuzzwise.assessment import assess
-from fuzzwise.campaign.assessing import find_out
-from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.aflplusplus.places import AflPlaces
+from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.progress import Progress
 from fuzzwise.estimators.recent_rate import RecentRate
 from fuzzwise.estimators.waiting import raised
+from fuzzwise.judge import Terms, judge
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.report import live
-from fuzzwise.snapshot import Campaign
 from observations import ints
 
 STEADY = Observation(n=1000, seconds=1.0, discoveries=ints([10, 600, 700, 800]))
@@ -59,7 +56,7 @@ def test_a_raised_risk_is_a_probability_and_keeps_what_was_noted():
 def test_the_live_view_says_why_a_risk_is_raised():
     def second_row(waiting: float | None) -> tuple[str, str]:
         o = replace(with_waiting(STEADY, waiting), species=4)
-        return live.rows(Progress(o, 3, ()), assess(Campaign("here", (o,))))[1]
+        return live.rows(Totals("1", o, 1.0, 3, (), 0), judge(o, Terms()))[1]
 
     assert second_row(1.0) == ("", "raised 10.0 times: 100% of the preferred seeds wait")
     assert second_row(None)[0] == "inputs"
@@ -113,11 +110,11 @@ def test_the_truth_of_a_simulated_queue_is_below_the_upper_end_whether_entries_w
 
 
 def test_what_may_wait_raises_the_risk_of_a_target_but_not_what_its_turns_promise():
-    def finding(waiting: float | None):
-        totals = Totals("1", with_waiting(STEADY, waiting), 1.0, 5, (), 0)
-        return find_out(totals, 0.5, 0.95, 0)
+    def judged(waiting: float | None):
+        o = replace(with_waiting(STEADY, waiting), tried=20)
+        return judge(o, Terms(0.5))
 
-    plain, waits = finding(None), finding(1.0)
+    plain, waits = judged(None), judged(1.0)
     assert waits.risk.value == pytest.approx(10 * plain.risk.value)
     assert waits.discovery_rate == plain.discovery_rate > 0
     assert waits.trend == plain.trend

@@ -62,7 +62,7 @@ def report_page(folder: Path, picture: Path) -> str:
 
 def main() -> None:
     """Make both pictures."""
-    from fuzzwise.store.sql.reading import read_state
+    from reading import read_state
 
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("campaign", type=Path, help="the folder of a campaign")

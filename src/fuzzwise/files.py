@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import time
+from collections.abc import Iterable
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
@@ -49,6 +50,15 @@ def stamp(path: Path) -> tuple[int, int, int]:
     """What tells, without reading a file, that it is still the same."""
     info = path.stat()
     return info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def files_of(places: Iterable[Path]) -> list[Path]:
+    """The files that places are, or have below them, in order."""
+    found: list[Path] = []
+    for place in places:
+        paths = [place] if place.is_file() else sorted(place.rglob("*"))
+        found += [path for path in paths if path.is_file()]
+    return found
 
 
 def locked_file(path: Path, patience: float = 0.0) -> FileIO:

@@ -87,7 +87,8 @@ class Observation:
     the first time. ``resets``: for each a, the singletons counted since the last restart of the
     counts, which restart after every a added seeds. ``truth``: discovery probability measured at
     n; ``measured``: (m, Δ(m)) at earlier points m. ``waiting``: share of the seeds that the fuzzer
-    prefers which it has not mutated yet; None where it chooses each seed anew, or does not say.
+    prefers which it has not mutated yet, 1 where it does not say; None where it chooses each seed
+    anew. ``tried``: seeds that it has mutated in all, preferred or not; None where it does not say.
     """
 
     n: int
@@ -102,3 +103,4 @@ class Observation:
     truth: Truth | None = None
     measured: tuple[tuple[int, float], ...] = ()
     waiting: float | None = None
+    tried: int | None = None

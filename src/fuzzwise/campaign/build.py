@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from fuzzwise.campaign.plan import Build, CampaignPlan
+from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.compilers import CXX_SUFFIXES
+from fuzzwise.engines.contract import Build
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, write_whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.files import content_hash, stamp
 

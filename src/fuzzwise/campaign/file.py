@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
+from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.target_table import read_targets
 from fuzzwise.config.table import Table, complain, read_toml
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.errors import BadInput
 from fuzzwise.schedulers.registry import policies
 

@@ -14,20 +14,20 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from fuzzwise.campaign.assessing import Finding, find_out, recent_bugs
-from fuzzwise.campaign.places import bug_found
+from fuzzwise.campaign.executor import Executor, Result, Turn
+from fuzzwise.campaign.finished import finished, judged, recent_bugs, run_entry
+from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
-from fuzzwise.campaign.session import Session, Totals
-from fuzzwise.campaign.threads import Lanes, Result, Turn
-from fuzzwise.errors import FuzzwiseError
+from fuzzwise.engines.contract import Totals
+from fuzzwise.judge import Judgement, Terms
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
-from fuzzwise.store.contract import FinishedTurn
-from fuzzwise.store.sql.store import Store, StoreFull
+from fuzzwise.store.contract import Added, Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, EventState, Stopped
 
 TICK = 0.25
@@ -61,17 +61,17 @@ class Manager:
         self,
         plan: CampaignPlan,
         store: Store,
-        sessions: Mapping[str, Session],
+        executor: Executor,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``sessions`` has one for each target of the plan; ``clock`` never goes back."""
+        """``executor`` can run each target of the plan; ``clock`` never goes back."""
         self._plan = plan
         self._store = store
+        self._executor = executor
         self._clock = clock
-        self._lanes = Lanes(plan.cores)
         rng = np.random.default_rng(plan.seed)
         self._scheduler = Scheduler(policies()[plan.scheduler], len(plan.targets), rng)
-        self._roster = Roster(plan, sessions, self._scheduler, self._write)
+        self._roster = Roster(plan, self._scheduler, self._write)
         self._results: deque[Result] = deque()
         self._writes: deque[Callable[[Store, float], None]] = deque()
         self._no_space = False
@@ -104,7 +104,7 @@ class Manager:
         self._before, self._start = store.seconds(), self._clock()
         budget = plan.budget if seconds is None else self._before + seconds
         has_ended = store.has_ended()
-        store.begin_run(plan, budget)
+        store.begin_run(run_entry(plan, budget))
         if self._before > 0:
             self._event("resumed", "", "The campaign goes on.")
         for note in store.notes:
@@ -150,7 +150,7 @@ class Manager:
             return Stopped("interrupted", "Interrupted by the user; everything is kept.")
         if budget is not None and now >= budget:
             return Stopped("time-budget", f"The time of {budget:,.0f} seconds is used.")
-        if self._lanes.running or self._results or self._roster.count(WAITING):
+        if self._executor.running or self._results or self._roster.count(WAITING):
             return None
         broken, retired = self._roster.count(BROKEN), self._roster.count(RETIRED)
         if not retired:
@@ -160,18 +160,15 @@ class Manager:
 
     def _start_turns(self, budget: float | None) -> None:
         scheduler = self._scheduler
-        while self._lanes.free > 0 and not self._no_space and scheduler.is_anyone_available():
+        while self._executor.free > 0 and not self._no_space and scheduler.is_anyone_available():
             left = float("inf") if budget is None else budget - self._now
             if left < LEAST_TURN:
                 return
             arm = scheduler.choose()
             member = self._roster.members[arm]
             scheduler.pause(arm)
-            reason, belief, other, other_belief = self._why(arm)
             try:
-                epoch = self._store.start_epoch(
-                    self._now, member.name, reason, belief, other, other_belief
-                )
+                epoch = self._store.start_epoch(self._now, member.name, self._why(arm))
             except StoreFull:
                 scheduler.resume(arm)
                 self._run_out_of_space()
@@ -179,26 +176,26 @@ class Manager:
             epoch_seconds = self._plan.epoch * member.plan.weight
             look = max(epoch_seconds * scheduler.next_turn(arm), LEAST_LOOK)
             seconds = min(left, epoch_seconds, look)
-            cores = min(member.plan.jobs, self._lanes.free)
-            self._lanes.start(Turn(member.name, member.session, epoch, seconds, cores))
+            cores = min(member.plan.jobs, self._executor.free)
+            self._executor.start(Turn(member.name, epoch, seconds, cores))
 
-    def _why(self, arm: int) -> tuple[str, float | None, str, float | None]:
-        """Why a target was chosen: reason, what is expected of it, the next best, and of that."""
+    def _why(self, arm: int) -> Choice:
+        """Why a target was chosen."""
         scheduler = self._scheduler
         if scheduler.started(arm) == 1:
-            return "first turn", None, "", None
+            return Choice("first turn")
         belief, best = scheduler.belief(arm), scheduler.next_best(arm)
         if best is None:
-            return "no other is free", belief or None, "", None
+            return Choice("no other is free", belief or None)
         other = scheduler.belief(best)
         if belief == 0 and other == 0:
-            return f"turn of {scheduler.policy.name}", None, "", None
+            return Choice(f"turn of {scheduler.policy.name}")
         reason = "expected most" if belief >= other else f"drawn by {scheduler.policy.name}"
-        return reason, belief, self._roster.members[best].name, other
+        return Choice(reason, belief, self._roster.members[best].name, other)
 
     def _wait(self, seconds: float) -> None:
         """Wait for results; where the disk is full, that is no problem of their targets."""
-        for result in self._lanes.wait(seconds):
+        for result in self._executor.wait(seconds):
             is_ours = _NO_SPACE in result.problem or (result.problem and self._lacks_space())
             self._results.append(replace(result, problem="") if is_ours else result)
 
@@ -218,63 +215,33 @@ class Manager:
 
     def _take(self, result: Result) -> None:
         member = self._roster.by_name[result.turn.target]
-        totals = result.totals or self._known(member)
+        totals = None if result.lost else result.totals or self._executor.totals(member.name)
         if totals is None:
             self._store.fail_epoch(result.turn.epoch, self._now)
         else:
-            finding = self._find_out(member, totals)
-            turn = self._finished(member, totals, finding)
-            taken = self._store.finish_epoch(result.turn.epoch, self._now, turn)
-            weight = member.plan.weight
-            coverage = member.session.finds_coverage
-            self._scheduler.learn(
-                member.arm,
-                EpochResult(
-                    runs=taken.inputs,
-                    seconds=taken.seconds / weight,
-                    bugs=len(taken.fresh_bugs),
-                    new_bugs=len(taken.new_bugs),
-                    singletons=sum(bug.count == 1 for bug in totals.bugs),
-                    kept=totals.corpus if coverage else 0,
-                    discovery_rate=finding.discovery_rate * weight if coverage else 0.0,
-                    seconds_left=finding.seconds_to_decision / weight,
-                    recent_bugs=recent_bugs(totals),
-                ),
-            )
-            self._tell(member, turn, taken.new_bugs)
-            self._roster.took(member, totals, finding)
-            if taken.inputs == 0:
+            judgement = self._judge(member, totals)
+            turn = self._finished(member, totals, judgement)
+            added = self._store.finish_epoch(result.turn.epoch, self._now, turn)
+            self._scheduler.learn(member.arm, _learned(member, totals, judgement, added))
+            self._tell(member, turn, added.new_bugs)
+            self._roster.took(member, totals.generation, judgement)
+            if added.inputs == 0:
                 self._roster.idled(member)
         if result.problem:
             self._roster.broke(member, result.problem, self._now + member.retry_after)
-        else:
+        elif not result.lost:
             member.works()
         if member.state == WAITING:
             self._scheduler.resume(member.arm)
 
-    def _find_out(self, member: Member, totals: Totals) -> Finding:
+    def _judge(self, member: Member, totals: Totals) -> Judgement:
         looked = member.looked if totals.generation == member.generation else 0
-        return find_out(totals, member.plan.accepted_risk, self._plan.confidence, looked)
+        return judged(totals, Terms(member.plan.accepted_risk, self._plan.confidence), looked)
 
-    def _finished(self, member: Member, totals: Totals, finding: Finding) -> FinishedTurn:
-        o = finding.observation
-        return FinishedTurn(
-            generation=totals.generation,
-            inputs=o.n,
-            seconds=totals.seconds,
-            species=o.species or 0,
-            discoveries=0 if o.discoveries is None else len(o.discoveries),
-            corpus=totals.corpus,
-            crashes=totals.crashes,
-            risk=finding.risk,
-            trend=finding.trend,
-            seconds_left=finding.seconds_left,
-            warnings=(*totals.warnings, finding.held_back)
-            if finding.held_back
-            else totals.warnings,
-            observation=o,
-            bugs=tuple(bug_found(self._plan.folder, member.plan, bug) for bug in totals.bugs),
-        )
+    def _finished(self, member: Member, totals: Totals, judgement: Judgement) -> FinishedTurn:
+        folder = self._plan.folder
+        home = target_folder(folder, member.name)
+        return finished(totals, judgement, partial(bug_found, folder, home, member.plan))
 
     def _tell(self, member: Member, turn: FinishedTurn, new_bugs: tuple[str, ...]) -> None:
         for bug in (found.bug for found in turn.bugs):
@@ -283,13 +250,6 @@ class Manager:
                 self._event("bug", member.name, f"{bug.kind}{place} ({bug.severity}), {bug.id}")
         for warning in member.not_said(turn.warnings):
             self._event("warning", member.name, warning)
-
-    def _known(self, member: Member) -> Totals | None:
-        """What the folder of a target knows; a folder that cannot be read knows nothing."""
-        try:
-            return member.session.totals()
-        except (FuzzwiseError, OSError):
-            return None
 
     def _recover(self, *, everything: bool) -> None:
         """Take up what the targets' folders know and the store does not.
@@ -301,10 +261,9 @@ class Manager:
         for member in self._roster.members:
             if not (everything or memory[member.name].in_flight):
                 continue
-            totals = self._known(member)
+            totals = self._executor.totals(member.name)
             if totals is not None:
-                finding = self._find_out(member, totals)
-                turn = self._finished(member, totals, finding)
+                turn = self._finished(member, totals, self._judge(member, totals))
                 taken = self._store.recover(self._now, member.name, turn)
                 self._tell(member, turn, taken.new_bugs)
 
@@ -348,10 +307,11 @@ class Manager:
 
     def _end(self, stopped: Stopped) -> Stopped:
         """Let the turns end, and save everything."""
-        self._lanes.interrupt()
+        self._executor.interrupt()
         deadline = self._clock() + LAST_WORDS
-        while self._lanes.running and (left := deadline - self._clock()) > 0:
+        while self._executor.running and (left := deadline - self._clock()) > 0:
             self._wait(left)
+        self._executor.close(max(0.0, deadline - self._clock()))
         self._no_space = False
         self._take_results()
         self._write(lambda store, at: store.event(at, "stopped", "", stopped.detail))
@@ -363,3 +323,19 @@ class Manager:
             f"{stopped.detail} The disk is full: the end of this run could not be saved. Make "
             "space; the next run takes up what the folders of the targets hold.",
         )
+
+
+def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added) -> EpochResult:
+    """What the scheduler learns of an epoch; a target with a larger share counts its time less."""
+    weight = member.plan.weight
+    return EpochResult(
+        runs=added.inputs,
+        seconds=added.seconds / weight,
+        bugs=len(added.fresh_bugs),
+        new_bugs=len(added.new_bugs),
+        singletons=sum(bug.count == 1 for bug in totals.bugs),
+        kept=totals.corpus if member.finds_coverage else 0,
+        discovery_rate=judgement.discovery_rate * weight if member.finds_coverage else 0.0,
+        seconds_left=(judgement.seconds_to_decision or 0.0) / weight,
+        recent_bugs=recent_bugs(totals),
+    )

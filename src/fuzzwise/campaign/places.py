@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
+from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, locked_file
@@ -29,22 +27,18 @@ def target_folder(folder: Path, name: str) -> Path:
     return folder / TARGETS / name
 
 
-def bug_found(folder: Path, plan: TargetPlan, bug: Bug) -> BugFound:
+def bug_found(folder: Path, home: Path, plan: TargetPlan, bug: Bug) -> BugFound:
     """A bug of a target, as the campaign tells it: where its files are, and how to see it again.
 
-    Without any frame an id says no more than what kind of bug it is. Two programs that hang have
-    two bugs, so the program goes into such an id.
+    ``home`` is the folder of the target, in that of the campaign.
     """
-    crashes = Path(TARGETS) / plan.name / "crashes"
+    crashes = home.relative_to(folder) / "crashes"
     report = str(crashes / bug.id / REPORT)
     inputs = tuple(str(crashes / name) for name in bug.inputs)
     command = ""
     if inputs:
         words = engine_named(plan.engine).one_input(plan)
         command = shell_line(words, folder / inputs[0])
-    if not bug.frames:
-        own = hashlib.sha256(f"{plan.program.name}\n{bug.id}".encode(errors="replace"))
-        bug = replace(bug, id=own.hexdigest()[:16])
     return BugFound(bug, report, inputs, command)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from fuzzwise.campaign.assessing import Finding
 from fuzzwise.campaign.changes import glance, signature
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
-from fuzzwise.campaign.session import Session, Totals
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.registry import engine_named
+from fuzzwise.judge import Judgement
 from fuzzwise.schedulers.base import EpochResult, Scheduler
-from fuzzwise.store.contract import TargetMemory
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.contract import Store, TargetMemory
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING
 
 RETRY = 60.0
@@ -30,7 +31,6 @@ class Member:
 
     arm: int
     plan: TargetPlan
-    session: Session
     state: str = WAITING
     generation: str = ""
     looked: int = 0
@@ -46,6 +46,11 @@ class Member:
     def name(self) -> str:
         """Its name."""
         return self.plan.name
+
+    @cached_property
+    def finds_coverage(self) -> bool:
+        """Whether its species are coverage."""
+        return engine_named(self.plan.engine).finds_coverage
 
     def works(self) -> None:
         """It had a turn without a problem."""
@@ -68,13 +73,10 @@ class Roster:
     def __init__(
         self,
         plan: CampaignPlan,
-        sessions: Mapping[str, Session],
         scheduler: Scheduler,
         write: Write,
     ) -> None:
-        self.members = [
-            Member(arm, target, sessions[target.name]) for arm, target in enumerate(plan.targets)
-        ]
+        self.members = [Member(arm, target) for arm, target in enumerate(plan.targets)]
         self.by_name = {member.name: member for member in self.members}
         self._scheduler = scheduler
         self._write = write
@@ -90,20 +92,7 @@ class Roster:
             member.generation, member.looked = known.generation, known.looked
             member.signature = known.signature
             if known.seconds > 0:
-                weight = member.plan.weight
-                self._scheduler.recall(
-                    member.arm,
-                    EpochResult(
-                        runs=known.inputs,
-                        seconds=known.seconds / weight,
-                        bugs=known.bugs,
-                        new_bugs=known.new_bugs,
-                        singletons=known.singletons,
-                        kept=known.corpus if known.finds_coverage else 0,
-                        discovery_rate=known.discovery_rate * weight if known.finds_coverage else 0,
-                        recent_bugs=0,  # when they were found is not remembered
-                    ),
-                )
+                self._scheduler.recall(member.arm, _recalled(member, known))
                 self._scheduler.not_yet(member.arm)
             if known.state == BROKEN:
                 self._set_state(member, WAITING, "", "")
@@ -114,13 +103,13 @@ class Roster:
                 if why := self._why_return(member, known):
                     self._return(member, why)
 
-    def took(self, member: Member, totals: Totals, finding: Finding) -> None:
+    def took(self, member: Member, generation: str, judgement: Judgement) -> None:
         """A member had a turn: perhaps its risk is low enough now."""
-        if totals.generation != member.generation:
-            member.generation = totals.generation
+        if generation != member.generation:
+            member.generation = generation
             self._looked(member, 0, None)
-        decision = finding.decision
-        if decision is None or decision.estimate is None:
+        decision = judgement.decision
+        if not judgement.looked or decision is None or decision.estimate is None:
             return
         self._looked(member, decision.n, decision.estimate.high)
         if decision.stop:
@@ -189,3 +178,19 @@ class Roster:
         if state == BROKEN:
             member.problem = detail
         self._write(lambda store, _: store.set_state(member.name, state, reason, detail))
+
+
+def _recalled(member: Member, known: TargetMemory) -> EpochResult:
+    """All that an earlier run knew, as if it had come of one epoch."""
+    weight = member.plan.weight
+    rate = known.discovery_rate * weight
+    return EpochResult(
+        runs=known.inputs,
+        seconds=known.seconds / weight,
+        bugs=known.bugs,
+        new_bugs=known.new_bugs,
+        singletons=known.singletons,
+        kept=known.corpus if member.finds_coverage else 0,
+        discovery_rate=rate if member.finds_coverage else 0.0,
+        recent_bugs=0,  # when they were found is not remembered
+    )

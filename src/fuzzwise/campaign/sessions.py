@@ -6,7 +6,7 @@ import zlib
 
 from fuzzwise.campaign.places import target_folder
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.campaign.session import Session
+from fuzzwise.engines.contract import Session
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.triage.workers import Workers
 

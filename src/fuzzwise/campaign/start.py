@@ -12,8 +12,9 @@ from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.places import only_one
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
+from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.leftovers import Guard
-from fuzzwise.store.sql.store import Store
+from fuzzwise.store.places import open_store
 from fuzzwise.store.states import CampaignState
 from fuzzwise.triage.workers import Workers
 
@@ -51,10 +52,12 @@ class Running:
     ) -> CampaignState:
         """Build what has to be built and run the campaign; how it stands in the end."""
         plan = self._plan
-        with only_one(plan.folder), Guard(plan.folder), Store.open(plan.folder) as store:
+        with only_one(plan.folder), Guard(plan.folder), open_store(plan.folder) as store:
             broken = build_all(plan, say)
             with Workers(plan.cores) as workers:
-                self._manager = Manager(plan, store, open_sessions(plan, workers))
+                self._manager = Manager(
+                    plan, store, Threads(open_sessions(plan, workers), plan.cores)
+                )
                 if self._interrupted:
                     self._manager.interrupt()
                 before = store.state() if store.has_runs() else None

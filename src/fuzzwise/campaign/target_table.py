@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
-from fuzzwise.campaign.plan import SHARES, TargetPlan
 from fuzzwise.config.table import Table, shown
-from fuzzwise.engines.keys.common import EXPECTED_NAME, Common, is_name
-from fuzzwise.engines.keys.files import find_sources, flags_from
+from fuzzwise.engines.contract import SHARES, CommonKeys, TargetPlan
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
+from fuzzwise.engines.target_files import find_sources, flags_from
+from fuzzwise.engines.target_keys import EXPECTED_NAME, is_name
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 
@@ -24,6 +25,7 @@ def read_targets(
     table has the problem, and the list may be empty.
     """
     engine = table.choice("engine", tuple(engines()), _likely_engine(table, home))
+    table.foreign = _of_others(engine)
     name = table.text("name", "", EXPECTED_NAME)
     share = table.choice("share", tuple(SHARES), "medium")
     jobs = table.whole("jobs", 1, 1, MOST_JOBS)
@@ -39,10 +41,23 @@ def read_targets(
     flags = flags_from(table, home)
     if table.has("flags") and not table.has("sources"):
         table.problem("flags", "are given without sources; add sources, or remove flags.")
-    common = Common(home, out, engine, name, share, jobs, accepted_risk, sources, flags)
-    targets = engine_named(engine).read_target(table, common)
+    keys = CommonKeys(home, out, engine, name, share, jobs, accepted_risk, sources, flags)
+    targets = engine_named(engine).read_target(table, keys)
     table.finish()
     return targets
+
+
+def _of_others(engine: str) -> dict[str, str]:
+    """Keys that only targets of other engines have, with what to do about them."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    for name in engines():
+        for key in engine_named(name).keys:
+            owners[key].append(name)
+    return {
+        key: f"it is for targets of {' or '.join(names)}; remove it."
+        for key, names in owners.items()
+        if engine not in names
+    }
 
 
 def _likely_engine(table: Table, home: Path) -> str:

@@ -34,9 +34,9 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
 def print_document(state: CampaignState, fresh: set[str] | None = None) -> None:
     """The campaign as JSON."""
     from fuzzwise.report.campaign.as_json import document
-    from fuzzwise.store.sql.reading import read_observations
+    from fuzzwise.store.places import open_reader
 
-    found = document(state, read_observations(state.folder))
+    found = document(state, open_reader(state.folder).observations())
     if fresh is not None:
         found["new_bugs"] = sorted(fresh)
     output.print_json(found)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from fuzzwise.assessment import Assessment, assess
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.judge import Judgement, Terms, judge_log
 from fuzzwise.report import assessment_words, words
 from fuzzwise.snapshot import read
 
@@ -28,6 +28,7 @@ def command(
     campaign counts. The file format is described in docs/snapshot-format.md.
     """
     found = []
+    terms = Terms(accept_risk, confidence)
     for path in snapshots:
         log = read(path)
         for warning in log.warnings:
@@ -35,14 +36,14 @@ def command(
         for campaign in log.campaigns:
             name = campaign.name or path.stem
             if campaign.observations:
-                found.append((path, name, assess(campaign, accept_risk, confidence)))
+                found.append((path, name, judge_log(campaign.observations, terms)))
             else:
                 click.echo(f"Warning: {path}: {name!r} has no observation yet.", err=True)
     if not found:
         raise BadInput("There is no observation to estimate from.")
     if as_json:
         documents = [
-            {"file": str(path), "campaign": name, **output.assessment_json(a)}
+            {"file": str(path), "campaign": name, **output.judgement_json(a)}
             for path, name, a in found
         ]
         output.print_json({"campaigns": documents})
@@ -51,7 +52,7 @@ def command(
         _show(path, name, assessment)
 
 
-def _show(path: Path, name: str, a: Assessment) -> None:
+def _show(path: Path, name: str, a: Judgement) -> None:
     o = a.observation
     facts = [f"{o.n:,} inputs"]
     if o.seconds is not None:

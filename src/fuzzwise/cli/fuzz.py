@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from fuzzwise.assessment import assess
+from fuzzwise.campaign.single import Limits, Single, Standing
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
-from fuzzwise.engines.progress import Progress
+from fuzzwise.engines.contract import SCHEDULES, SPECIES, FuzzRequest
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
-from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
+from fuzzwise.judge import Terms
 from fuzzwise.report.live import View, rows
-from fuzzwise.snapshot import Campaign
+from fuzzwise.triage.bug_book import Bug
 from fuzzwise.units import parse_count, parse_duration
 
 
@@ -24,7 +24,7 @@ from fuzzwise.units import parse_count, parse_duration
 @click.argument("corpus", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--engine",
-    type=click.Choice(sorted(name for name in engines() if engine_named(name).supervise)),
+    type=click.Choice(sorted(engines())),
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
 @options.accept_risk("Stop when the discovery probability is below this.")
@@ -93,7 +93,7 @@ from fuzzwise.units import parse_count, parse_duration
 @click.option(
     "--arguments",
     metavar="WORDS",
-    help="Arguments of a target of AFL++, for example '-v @@'; @@ is the file with the input.",
+    help="Arguments of a target of AFL++ or of a black box, for example '-v @@'; @@ is the file with the input.",
 )
 def command(
     target: Path,
@@ -121,64 +121,50 @@ def command(
     """Fuzz TARGET, starting from the files in CORPUS, and watch its residual risk fall.
 
     TARGET is a libFuzzer harness built with `fuzzwise build`, `fuzzwise cc` or the library of
-    `fuzzwise engine`, a program built for AFL++, or a Python file with a function
-    TestOneInput(data). Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
+    `fuzzwise engine`, a program built for AFL++, a Python file with a function TestOneInput(data),
+    or with --engine black-box any program that reads a file, from one seed file. Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
     input is kept, crashes with the same stack are one bug, and fuzzing goes on.
     """
     engine = engine or likely_engine(target)
-    supervise = engine_named(engine).supervise
-    if supervise is None:
-        raise BadInput(
-            f"{target} is a target for {engine}, which takes part in campaigns only. "
-            "Name it in a campaign file, and start that with: fuzzwise run FILE"
-        )
-    settings = Settings(
+    request = FuzzRequest(
         target=target,
         corpus=corpus,
-        out=out,
-        accepted_risk=accept_risk,
-        confidence=confidence,
-        seconds=parse_duration(seconds) if seconds else None,
         inputs=parse_count(inputs) if inputs else None,
         measure=measure,
         per_seed=per_seed or measure,
         jobs=jobs,
         schedule=schedule,
         species=species,
-        seed=seed,
-        options=_fuzzer_options(engine, libfuzzer_options, afl_options, arguments),
-        arguments=_words("--arguments", arguments or ""),
+        libfuzzer_options=libfuzzer_options,
+        afl_options=tuple(word for option in afl_options for word in _words("--afl", option)),
+        arguments=None if arguments is None else _words("--arguments", arguments),
         python=python,
     )
-    supervisor = supervise(settings)
+    plan = engine_named(engine).plan_fuzz(request)
+    terms = Terms(accept_risk, confidence)
+    limits = Limits(terms, request.inputs, parse_duration(seconds) if seconds else None)
+    campaign = Single(plan, out, limits, seed)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: supervisor.interrupt())
-    if supervisor.resumed and not quiet:
-        click.echo(f"Going on with the campaign in {out}.", err=True)
-    with View(target.name, settings.limits, quiet=quiet or as_json) as view:
-        progress = supervisor.run(view)
-    _report(settings, progress, as_json)
-    stopped = progress.stopped
-    if stopped and stopped.reason == "interrupted":
+        signal.signal(number, lambda *_: campaign.interrupt())
+
+    def going_on() -> None:
+        if not quiet:
+            click.echo(f"Going on with the campaign in {out}.", err=True)
+
+    with View(target.name, quiet=quiet or as_json) as view:
+        standing = campaign.run(going_on, lambda now: view(now.totals, now.judgement))
+    _report(target, out, standing, as_json)
+    _exit(standing, fail_on_bug, accept_risk)
+
+
+def _exit(standing: Standing, fail_on_bug: bool, accepted_risk: float | None) -> None:
+    reason = standing.stopped.reason if standing.stopped else ""
+    if reason == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
-    if fail_on_bug and progress.bugs:
+    if fail_on_bug and standing.totals.bugs:
         raise click.exceptions.Exit(FOUND_BUGS)
-    if accept_risk is not None and stopped and stopped.reason != "accepted-risk":
+    if accepted_risk is not None and reason != "accepted-risk":
         raise click.exceptions.Exit(ABOVE_THE_RISK)
-
-
-def _fuzzer_options(
-    engine: str, libfuzzer: tuple[str, ...], afl: tuple[str, ...], arguments: str | None
-) -> tuple[str, ...]:
-    """The words for the fuzzer; refused where they are for another one."""
-    if engine == "afl++":
-        if libfuzzer:
-            raise BadInput("--libfuzzer: the target is one of AFL++; give its options with --afl.")
-        return tuple(word for option in afl for word in _words("--afl", option))
-    if afl or arguments is not None:
-        name = "--afl" if afl else "--arguments"
-        raise BadInput(f"{name}: is for targets of AFL++, and this one is for {engine}.")
-    return libfuzzer
 
 
 def _words(name: str, text: str) -> tuple[str, ...]:
@@ -188,36 +174,35 @@ def _words(name: str, text: str) -> tuple[str, ...]:
         raise BadInput(f"{name}: {text!r} cannot be split into words ({error}).") from error
 
 
-def _report(settings: Settings, progress: Progress, as_json: bool) -> None:
-    campaign = Campaign(settings.target.name, (progress.observation,))
-    assessment = assess(campaign, settings.accepted_risk, settings.confidence)
-    stopped = progress.stopped
+def _report(target: Path, out: Path, standing: Standing, as_json: bool) -> None:
+    totals, judgement, stopped = standing.totals, standing.judgement, standing.stopped
     assert stopped is not None
     if as_json:
-        document = output.assessment_json(assessment)
-        document["target"] = str(settings.target)
-        document["corpus"] = progress.corpus
-        document["warnings"] = list(progress.warnings)
-        document["bugs"] = [
-            {
-                "id": bug.id,
-                "kind": bug.kind,
-                "severity": bug.severity,
-                "frames": list(bug.frames),
-                "inputs": [str(settings.out / "crashes" / name) for name in bug.inputs],
-                "count": bug.count,
-            }
-            for bug in progress.bugs
-        ]
+        document = output.judgement_json(judgement)
+        document["target"] = str(target)
+        document["corpus"] = totals.corpus
+        document["warnings"] = list(totals.warnings)
+        document["bugs"] = [_bug_json(bug, out) for bug in totals.bugs]
         document["stopped"] = {"reason": stopped.reason, "detail": stopped.detail}
         output.print_json(document)
         return
-    for name, value in rows(progress, assessment):
+    for name, value in rows(totals, judgement):
         click.echo(f"{name:>8}  {value}")
-    for bug in progress.bugs:
-        where = settings.out / "crashes" / (bug.inputs[0] if bug.inputs else bug.id)
+    for bug in totals.bugs:
+        where = out / "crashes" / (bug.inputs[0] if bug.inputs else bug.id)
         click.echo(
             f"     bug  {bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
         )
-    click.echo(f"Stopped after {progress.observation.n:,} inputs: {stopped.detail}")
-    click.echo(f"Kept in {settings.out}; the same command goes on from there.")
+    click.echo(f"Stopped after {totals.observation.n:,} inputs: {stopped.detail}")
+    click.echo(f"Kept in {out}; the same command goes on from there.")
+
+
+def _bug_json(bug: Bug, out: Path) -> dict[str, object]:
+    return {
+        "id": bug.id,
+        "kind": bug.kind,
+        "severity": bug.severity,
+        "frames": list(bug.frames),
+        "inputs": [str(out / "crashes" / name) for name in bug.inputs],
+        "count": bug.count,
+    }

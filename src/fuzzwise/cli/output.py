@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from fuzzwise.assessment import Assessment
 from fuzzwise.errors import NotEstimable
+from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
 from fuzzwise.report.estimate_json import estimate_json
 
@@ -21,7 +21,7 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(finite(value), indent=2, ensure_ascii=False))
 
 
-def assessment_json(a: Assessment) -> dict[str, object]:
+def judgement_json(a: Judgement) -> dict[str, object]:
     """What is known about a campaign, with the keys that all commands share."""
     o, decision = a.observation, a.decision
     stopped = decision if decision and decision.stop else None

@@ -48,9 +48,10 @@ def command(
     too if -o is given.
     """
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
-    from fuzzwise.store.sql.reading import read_bug_times, read_history, read_state
+    from fuzzwise.store.places import open_reader
 
-    state = read_state(folder)
+    reader = open_reader(folder)
+    state = reader.state()
     fresh = new_bugs(state.bugs, read_baseline(baseline)) if baseline else None
     if sarif:
         from fuzzwise.report import sarif as sarif_file
@@ -70,7 +71,7 @@ def command(
         from fuzzwise.report.campaign.page import page
 
         path = out or folder / "report.html"
-        _write(path, page(state, read_history(folder), read_bug_times(folder), fresh))
+        _write(path, page(state, reader.history(), reader.bug_times(), fresh))
         click.echo(f"The report is {path}.", err=True)
 
 

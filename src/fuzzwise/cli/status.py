@@ -29,10 +29,11 @@ def command(
     folder: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
 ) -> None:
     """Show how the campaign in DIR stands; it may be running, ended or killed."""
-    from fuzzwise.store.sql.reading import is_running, read_decisions, read_state
+    from fuzzwise.store.places import open_reader
 
+    reader = open_reader(folder)
     if decisions:
-        found = read_decisions(folder, target, last)
+        found = reader.decisions(target, last)
         if as_json:
             from dataclasses import asdict
 
@@ -45,11 +46,11 @@ def command(
     if follow:
         from fuzzwise.report.campaign.view import View
 
-        with View(lambda: read_state(folder)) as view:
-            while is_running(folder):
+        with View(reader.state) as view:
+            while reader.is_running():
                 view.update()
                 time.sleep(0.25)
-    state = read_state(folder)
+    state = reader.state()
     if as_json:
         campaign_output.print_document(state)
     else:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import click
 
 from fuzzwise.cli import options, output
+from fuzzwise.engines.python.launch import with_runner
 from fuzzwise.errors import BadInput
 from fuzzwise.report.words import many
 from fuzzwise.text import printable
 from fuzzwise.triage import inputs, keep
-from fuzzwise.triage.examine import Limits, absolute
+from fuzzwise.triage.examine import INPUT, Limits, absolute
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
 from fuzzwise.triage.inputs import CrashingInput
 from fuzzwise.units import parse_duration
@@ -151,8 +152,9 @@ def _files(
             "Which program crashes? Give it behind --, with @@ for the file with the input: "
             f"fuzzwise triage {shlex.join(map(str, paths))} -- PROGRAM @@"
         )
-    absolute(words)  # an error here comes before anything runs
-    triage = how.group(inputs.from_files(files, words, within))
+    command = tuple(with_runner(words, INPUT))
+    absolute(command)  # an error here comes before anything runs
+    triage = how.group(inputs.from_files(files, command, within))
     if not triage.bugs and not triage.timeouts:
         raise BadInput(
             f"None of the {len(files)} inputs crashes {shlex.join(words)}. Is it the program, the "

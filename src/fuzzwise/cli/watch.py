@@ -141,5 +141,5 @@ def _follow(
     watch_output.final(look, stopped, endings, as_json=as_json)
     if stopped.reason == "interrupted":
         return INTERRUPTED
-    asked = look.campaigns[0].judged.assessment.accepted_risk is not None
+    asked = look.campaigns[0].judged.judgement.accepted_risk is not None
     return ABOVE_THE_RISK if asked and stopped.reason != "accepted-risk" else 0

@@ -69,14 +69,14 @@ def document(look: Look) -> dict[str, object]:
 def campaign_json(campaign: Standing) -> dict[str, object]:
     """All that is known about a campaign, with the keys that all commands share."""
     judged = campaign.judged
-    reading, decision, b = judged.reading, judged.assessment.decision, judged.exponent
+    reading, decision, b = judged.reading, judged.judgement.decision, judged.judgement.exponent
     return {
         "path": printable(str(reading.path)),
         "name": watch_words.name(judged),
         "fuzzer": reading.kind,
         "version": watch_words.version(judged),
         "processes": [process.pid for process in reading.processes],
-        **output.assessment_json(judged.assessment),
+        **output.judgement_json(judged.judgement),
         "corpus": reading.corpus,
         "crashes": reading.crashes,
         "hangs": reading.hangs,
@@ -92,7 +92,7 @@ def campaign_json(campaign: Standing) -> dict[str, object]:
 
 
 def _overview(look: Look) -> None:
-    risk = look.campaigns[0].judged.assessment.accepted_risk
+    risk = look.campaigns[0].judged.judgement.accepted_risk
     if risk is not None:
         reached = sum(c.judged.reached for c in look.campaigns)
         click.echo(

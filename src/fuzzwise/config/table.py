@@ -7,7 +7,7 @@ import glob
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ class Table:
     def __init__(self, name: str, values: dict[str, Any], problems: list[str]) -> None:
         """A table that is called ``name`` in messages, "" for the file itself."""
         self.name = name
+        self.foreign: Mapping[str, str] = {}
+        """Keys that have no place here, with what to do about them; "a.b" is one of a table a."""
         self._values = values
         self._problems = problems
         self._known: list[str] = []
@@ -162,7 +164,14 @@ class Table:
         if not isinstance(given, dict):
             self.problem(key, f"is {shown(given)}; expected a table [{name}].")
             given = {}
-        return Table(name, given, self._problems)
+        inside = Table(name, given, self._problems)
+        within = f"{key}."
+        inside.foreign = {
+            other.removeprefix(within): remedy
+            for other, remedy in self.foreign.items()
+            if other.startswith(within)
+        }
+        return inside
 
     def tables(self, key: str) -> list[Table]:
         """The tables of a list of tables; there must be at least one."""
@@ -180,8 +189,12 @@ class Table:
 
     def finish(self) -> None:
         """Report the keys that nobody asked for."""
-        for key in self._values:
-            if key not in self._known:
+        for key, value in self._values.items():
+            if key in self._known:
+                continue
+            if key in self.foreign:
+                self.problem(key, f"is {shown(value)}; {self.foreign[key]}")
+            else:
                 near = difflib.get_close_matches(key, self._known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self._known)}."
                 self.problem(_plain(key), f"is not a known key; {hint}")

@@ -13,6 +13,30 @@ RAISED_AT_MOST = 50.0
 """The same for the upper end."""
 
 
+FEW = 0.05
+"""Share of the preferred seeds that may be untried: new ones come all the time."""
+
+ENOUGH = 10
+"""Seeds that have to be tried before they tell anything of the others."""
+
+
+def are_many(waiting: float | None) -> bool:
+    """Whether the estimate rests on what others showed, to a degree worth a warning."""
+    return waiting is not None and waiting > FEW
+
+
+def why_unknown(waiting: float | None, tried: int | None) -> str:
+    """Why no risk is to be accepted yet: too few seeds were tried; "" where enough were."""
+    if waiting is None or not are_many(waiting) or (tried is not None and tried >= ENOUGH):
+        return ""
+    said = "it does not say how many it has mutated" if tried is None else f"it has tried {tried:,}"
+    return (
+        f"The risk seems as low as accepted, but {waiting:.0%} of the seeds that the fuzzer "
+        f"prefers had not been mutated when it last said so, and {said}: with fewer than {ENOUGH}, "
+        "nothing is known of the others, and fuzzing has to go on (docs/afl-study.md)."
+    )
+
+
 def raised(estimate: Estimate, waiting: float | None) -> Estimate:
     """The estimate as it is where a share of the preferred seeds waits for its first turn.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from math import isinf
 
-from fuzzwise.assessment import Assessment
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT
+from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
 from fuzzwise.report import words
 
 COLUMNS = ("estimator", "Δ", "low", "high", "note")
 
 
-def risk(a: Assessment) -> str:
+def risk(a: Judgement) -> str:
     """The default estimate, or why there is none."""
     if a.risk is None:
         return f"No default estimate: {DEFAULT} {a.estimates[DEFAULT]}."
@@ -23,7 +23,7 @@ def risk(a: Assessment) -> str:
     )
 
 
-def decision(a: Assessment) -> list[str]:
+def decision(a: Judgement) -> list[str]:
     """Whether to stop and why; if not, what is left."""
     if a.decision is None:
         return []
@@ -50,7 +50,7 @@ def decision(a: Assessment) -> list[str]:
     return lines
 
 
-def richness(a: Assessment) -> list[str]:
+def richness(a: Judgement) -> list[str]:
     """How much there is in all, and how much more as many inputs again would find."""
     lines = []
     if a.richness:

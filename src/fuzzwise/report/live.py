@@ -1,4 +1,4 @@
-"""A running campaign on a terminal, and as plain lines where there is none."""
+"""A target at work on a terminal, and as plain lines where there is none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from fuzzwise.assessment import Assessment, assess
-from fuzzwise.engines.progress import Limits, Progress
+from fuzzwise.engines.contract import Totals
+from fuzzwise.judge import Judgement
 from fuzzwise.report import left, words
 from fuzzwise.report.terminal import Screen
-from fuzzwise.snapshot import Campaign
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,13 +21,11 @@ DRAW_EVERY = 0.5
 class View:
     """Shows progress: a table that is redrawn on a terminal, else a line now and then."""
 
-    def __init__(self, name: str, limits: Limits, *, quiet: bool = False) -> None:
+    def __init__(self, name: str, *, quiet: bool = False) -> None:
         self._name = name
-        self._limits = limits
         self._quiet = quiet
         self._screen: Screen | None = None
         self._next = 0.0
-        self._trend: list[tuple[float, float]] = []
 
     def __enter__(self) -> Self:
         """Take over the terminal, if there is one."""
@@ -40,23 +37,18 @@ class View:
         if self._screen:
             self._screen.give_back()
 
-    def __call__(self, progress: Progress) -> None:
-        """Show the campaign at this moment, if it is time to."""
+    def __call__(self, totals: Totals, judgement: Judgement) -> None:
+        """Show the target at this moment, if it is time to."""
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + (DRAW_EVERY if self._screen else LINE_EVERY)
-        assessment = assess(
-            Campaign("", (progress.observation,)),
-            self._limits.accepted_risk,
-            self._limits.confidence,
-        )
         if self._screen:
-            self._screen.draw(lambda *_: self._table(progress, assessment))
+            self._screen.draw(lambda *_: self._table(totals, judgement))
         else:
-            print(line(progress, assessment), file=sys.stderr, flush=True)  # noqa: T201
+            print(line(totals, judgement), file=sys.stderr, flush=True)  # noqa: T201
 
-    def _table(self, progress: Progress, a: Assessment) -> Table:
+    def _table(self, totals: Totals, judgement: Judgement) -> Table:
         from rich import box
         from rich.table import Table
         from rich.text import Text
@@ -64,53 +56,43 @@ class View:
         table = Table(box=box.ROUNDED, show_header=False, title=f"fuzzwise · {self._name}")
         table.add_column(style="dim", justify="right")
         table.add_column(min_width=48)
-        for name, value in rows(progress, a, self._arrow(a)):
+        for name, value in rows(totals, judgement):
             table.add_row(name, Text(value))
         return table
 
-    def _arrow(self, a: Assessment) -> str:
-        """Whether the risk falls, compared with what it was when half the inputs were made."""
-        if a.risk is None:
-            return ""
-        self._trend.append((a.observation.n, a.risk.value))
-        half = [value for n, value in self._trend if n <= a.observation.n / 2]
-        if not half or half[-1] <= 0:
-            return ""
-        change = a.risk.value / half[-1]
-        return f"  {'falling' if change < 0.9 else 'rising' if change > 1.1 else 'level'}"
 
-
-def rows(progress: Progress, a: Assessment, trend: str = "") -> list[tuple[str, str]]:
+def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
     """What there is to say, as pairs of a name and a value."""
-    o = progress.observation
+    o = totals.observation
     speed = o.n / o.seconds if o.seconds else 0.0
     found = len(o.discoveries) if o.discoveries is not None else 0
     total = f", about {a.richness.value:,.0f} in all" if a.richness else ""
+    trend = f"  {a.trend}" if a.trend else ""
     shown = [
         ("risk", (words.probability(a.risk) if a.risk else "–") + trend),
         ("inputs", f"{o.n:,}   {speed:,.0f}/s   {words.duration(o.seconds or 0)}"),
-        ("species", f"{o.species:,} found by {found:,} discoveries{total}"),
-        ("corpus", f"{progress.corpus:,} seeds"),
-        ("bugs", _bugs(progress)),
+        ("species", f"{o.species or 0:,} found by {found:,} discoveries{total}"),
+        ("corpus", f"{totals.corpus:,} seeds"),
+        ("bugs", _bugs(totals)),
     ]
     if a.risk and a.risk.note:
         shown.insert(1, ("", a.risk.note))
     if a.accepted_risk is not None and a.seconds_left:
         shown.insert(1, ("left", f"{left.in_words(a)} to the accepted {a.accepted_risk:g}"))
-    if progress.measuring:
-        shown.append(("", "measuring the truth with the corpus frozen"))
-    shown += [("WARNING", warning) for warning in progress.warnings]
+    if totals.doing:
+        shown.append(("", totals.doing))
+    shown += [("WARNING", warning) for warning in totals.warnings]
     return shown
 
 
-def line(progress: Progress, a: Assessment) -> str:
+def line(totals: Totals, a: Judgement) -> str:
     """The same in one plain line."""
-    return "  ".join(f"{name}: {value}" if name else value for name, value in rows(progress, a))
+    return "  ".join(f"{name}: {value}" if name else value for name, value in rows(totals, a))
 
 
-def _bugs(progress: Progress) -> str:
-    if not progress.bugs:
+def _bugs(totals: Totals) -> str:
+    if not totals.bugs:
         return "none"
-    crashes = sum(bug.count for bug in progress.bugs)
-    kinds = ", ".join(sorted({bug.kind for bug in progress.bugs}))
-    return f"{len(progress.bugs)} ({crashes} crashes): {kinds}"
+    crashes = sum(bug.count for bug in totals.bugs)
+    kinds = ", ".join(sorted({bug.kind for bug in totals.bugs}))
+    return f"{len(totals.bugs)} ({crashes} crashes): {kinds}"

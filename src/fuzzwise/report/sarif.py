@@ -44,7 +44,7 @@ class Finding:
     program: str
     inputs: int
     reproducer: str
-    flaky: bool = False
+    flaky: bool | None = None
 
 
 def findings_of_triage(triage: Triage) -> tuple[Finding, ...]:

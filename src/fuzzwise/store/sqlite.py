@@ -18,6 +18,7 @@ from sqlalchemy import Connection, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from fuzzwise.errors import BadInput
+from fuzzwise.store.contract import Damaged, StoreFull
 
 FILE = "campaign.db"
 BUSY_SECONDS = 30.0
@@ -28,14 +29,6 @@ MOST_WAL = 4 << 20
 
 _NEXT_TO_FULL = 1 << 20
 _SMALLEST_PAGE = 512
-
-
-class StoreFull(BadInput):
-    """The disk has no space for the campaign's database; nothing of the transaction was kept."""
-
-
-class Damaged(BadInput):
-    """The database cannot be read as one."""
 
 
 @contextmanager

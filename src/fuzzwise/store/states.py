@@ -21,7 +21,8 @@ class BugState:
     ``inputs`` are files, relative to the campaign's folder, the one that shows it first; ``report``
     is the file with the crash report; ``command`` a line for the shell that shows the bug.
     ``at``, ``after_inputs`` and ``after_seconds``: when it was first shown, by the campaign's
-    clock, the inputs and the own time of the target that showed it first.
+    clock, the inputs and the own time of the target that showed it first. ``flaky``: whether its
+    input does not show it every time; None where nobody has tried.
     """
 
     id: str
@@ -40,7 +41,7 @@ class BugState:
     at: float
     after_inputs: int
     after_seconds: float
-    flaky: bool = False
+    flaky: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class TargetState:
 
     ``seconds`` is time on cores, ``share_of_time`` its part of all that was spent. ``species`` are
     coverage features, or bugs for a black box (``finds_coverage`` tells). ``seconds_left`` is the
-    time on a core until the accepted risk. ``reason`` and ``detail`` say why it is retired or
+    time on a core until the accepted risk, ``seconds_to_decision`` until the stop rule can say so,
+    which looks only now and then. ``reason`` and ``detail`` say why it is retired or
     broken. ``trend`` is falling, level, rising or "".
     """
 
@@ -71,6 +73,7 @@ class TargetState:
     risk: Estimate | None
     trend: str
     seconds_left: Estimate | None
+    seconds_to_decision: float | None
     bugs: tuple[str, ...]
     crashes: int
     warnings: tuple[str, ...]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from fuzzwise.files import write_whole
+from fuzzwise.triage.crash import BugIdentity
 from fuzzwise.triage.examine import Verdict, from_report
+from fuzzwise.triage.kinds import UNKNOWN
+from fuzzwise.triage.stack_hash import stack_hash
 
 MOST_INPUTS = 100
 """Inputs kept for one bug; a bug that is hit at every turn must not fill the disk."""
@@ -25,7 +30,8 @@ class Bug:
     """A set of crashes with the same stack hash.
 
     ``inputs`` are files relative to the book's folder. ``found_at`` and ``seconds``: the inputs
-    and the time that the target had had when it first showed the bug.
+    and the time that the target had had when it first showed the bug. ``flaky``: whether its input
+    does not show it every time; None where nobody has tried.
     """
 
     id: str
@@ -39,7 +45,7 @@ class Bug:
     summary: str = ""
     file: str = ""
     line: int | None = None
-    flaky: bool = False
+    flaky: bool | None = None
 
 
 class BugBook:
@@ -47,14 +53,24 @@ class BugBook:
 
     Files come before the record that names them, and a record is written whole or not at all. One
     that is damaged all the same is made again from the files beside it.
+
+    ``program`` is what the target is called. Without any frame, an id says no more than what kind
+    of bug it is; two programs that hang have two bugs, so the program goes into such an id.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: str) -> None:
         self._folder = folder
+        self._program = program
         self.bugs: dict[str, Bug] = {}
         for home in sorted(folder.iterdir()) if folder.is_dir() else ():
             if home.is_dir() and (bug := _read(home)):
                 self.bugs[bug.id] = bug
+        for bug in [bug for bug in self.bugs.values() if not bug.frames]:
+            self._name_anew(bug)
+
+    def id_of(self, found: BugIdentity) -> str:
+        """The id by which the book knows a bug."""
+        return found.id if found.frames else own_id(found.id, self._program)
 
     def add(
         self, seen: Verdict, files: Sequence[Path], n: int, seconds: float, count: int = 1
@@ -62,13 +78,14 @@ class BugBook:
         """Record crashes of one bug: the files are moved into the bug's folder."""
         found = seen.bug
         assert found is not None
-        home = self._folder / found.id
+        bug = self.id_of(found)
+        home = self._folder / bug
         home.mkdir(parents=True, exist_ok=True)
         report = home / REPORT
         if not report.exists():
             write_whole(report, seen.report.encode(errors="replace"))
-        known = self.bugs.get(found.id) or Bug(
-            *(found.id, found.kind, found.severity, found.frames, 0, (), n, round(seconds, 3)),
+        known = self.bugs.get(bug) or Bug(
+            *(bug, found.kind, found.severity, found.frames, 0, (), n, round(seconds, 3)),
             *(seen.summary, seen.file, seen.line),
         )
         return self._keep(replace(known, count=known.count + count), files)
@@ -80,6 +97,18 @@ class BugBook:
     def path(self, name: str) -> Path:
         """Where an input of a bug is."""
         return self._folder / name
+
+    def _name_anew(self, bug: Bug) -> None:
+        """Give a bug without frames that an older fuzzwise has written the id that it has now."""
+        own = own_id(bug.id, self._program)
+        by_kind = {stack_hash((), kind=kind) for kind in (bug.kind, UNKNOWN)}
+        if bug.id not in by_kind or (self._folder / own).exists():
+            return
+        names = tuple(f"{own}/{name.partition('/')[2]}" for name in bug.inputs)
+        with suppress(OSError):  # a folder that may only be read keeps its names
+            (self._folder / bug.id).rename(self._folder / own)
+            del self.bugs[bug.id]
+            self.put(replace(bug, id=own, inputs=names))
 
     def _keep(self, known: Bug, files: Sequence[Path]) -> Bug:
         kept = list(known.inputs)
@@ -100,6 +129,12 @@ class BugBook:
         self.bugs[bug.id] = bug
         record = json.dumps(asdict(bug), indent=1).encode()
         write_whole(self._folder / bug.id / RECORD, record, to_disk=is_new)
+
+
+def own_id(bug: str, program: str) -> str:
+    """The id of a bug that has nothing but its kind, in a program."""
+    text = f"{program}\n{bug}".encode(errors="replace")
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
 def _read(home: Path) -> Bug | None:

@@ -17,11 +17,11 @@ from fuzzwise.errors import BadInput
 from fuzzwise.sanitizers import is_sanitized
 from fuzzwise.text import base_name, clean
 from fuzzwise.triage import gdb
+from fuzzwise.triage.confined import Outcome, observe
 from fuzzwise.triage.crash import BugIdentity, identify
 from fuzzwise.triage.frames import CrashReport, has_sanitizer_report, parse
 from fuzzwise.triage.functions import function_start
 from fuzzwise.triage.names import is_noise, plain
-from fuzzwise.triage.session import Outcome, observe
 from fuzzwise.triage.symbolizer import environment
 
 INPUT = "@@"
@@ -66,13 +66,9 @@ class Verdict:
 
 
 def absolute(command: Sequence[str]) -> tuple[str, ...]:
-    """The command as it works in any folder; an error if its program cannot be run.
-
-    A Python harness, with or without the interpreter before it, gets what calls its function.
-    """
+    """The command as it works in any folder; an error if its program cannot be run."""
     if not command:
         raise BadInput("There is no command to run the inputs with.")
-    command = _with_runner(command)
     name = command[0]
     found = shutil.which(name)
     if found is None:
@@ -127,14 +123,6 @@ def examine(
         if text is None and outcome.status > 0:
             return Verdict("none")
         return from_report(text or "", abs(outcome.status) % _SHELL, depth)
-
-
-def _with_runner(command: Sequence[str]) -> Sequence[str]:
-    if not any(word.endswith(".py") for word in command[:2]):
-        return command
-    from fuzzwise.engines.python.launch import with_runner
-
-    return with_runner(command, INPUT)
 
 
 def _is_file(word: str) -> bool:

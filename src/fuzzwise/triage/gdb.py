@@ -11,9 +11,9 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.text import clean
+from fuzzwise.triage.confined import observe
 from fuzzwise.triage.faults import Fault, explain
 from fuzzwise.triage.functions import base_address
-from fuzzwise.triage.session import observe
 from fuzzwise.triage.stack_lines import MAX_FRAMES
 
 _CRASHES = "SIGSEGV SIGBUS SIGILL SIGFPE SIGABRT SIGSYS"

@@ -179,10 +179,9 @@ def is_instance(path: Path) -> bool:
     )
 
 
-def _untried(present: list[_Instance]) -> Untried | None:
+def _untried(present: list[_Instance]) -> Untried:
     """That of the instance which has come furthest: what one has tried need not wait in others."""
-    found = [seen for instance in present if (seen := untried(instance.stats)) is not None]
-    return min(found, key=lambda seen: seen.waiting / seen.preferred, default=None)
+    return min((untried(instance.stats) for instance in present), key=lambda seen: seen.share)
 
 
 def _notes(present: list[_Instance]) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzwise.errors import BadInput
+from fuzzwise.estimators.waiting import are_many
+from fuzzwise.judge import Terms
 from fuzzwise.watch.end_cleanly import Ending, end_cleanly
 from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.source import Source
-from fuzzwise.watch.verdict import Judged, judge
+from fuzzwise.watch.verdict import Judged, judge_reading
 
 GONE_AFTER = 5.0
 """Seconds after which a fuzzer that was at work and is no more has ended; scripts restart some."""
@@ -70,7 +72,7 @@ def warnings(reading: Reading) -> tuple[Warn, ...]:
                 "it instrumented? A low risk means nothing if it does not.",
             ),
         )
-    if reading.untried is not None and reading.untried.are_many:
+    if reading.untried is not None and are_many(reading.untried.share):
         return (
             Warn(
                 "untried",
@@ -89,7 +91,8 @@ def look_once(
     return Look(
         0.0,
         tuple(
-            Standing(judge(r, accepted_risk, confidence), warnings=warnings(r)) for r in readings
+            Standing(judge_reading(r, Terms(accepted_risk, confidence)), warnings=warnings(r))
+            for r in readings
         ),
     )
 
@@ -112,8 +115,7 @@ class Follower:
     ) -> None:
         self.sources = sources
         self.settled: set[int] = set()
-        self._accepted_risk = accepted_risk
-        self._confidence = confidence
+        self._terms = Terms(accepted_risk, confidence)
         self._limit = seconds
         self._clock = clock
         self._began = clock()
@@ -161,7 +163,7 @@ class Follower:
             reading, problem = replace(path.judged.reading, processes=()), str(error)
         judged = path.judged
         if judged is None or _differs(reading, judged.reading):
-            judged = path.judged = judge(reading, self._accepted_risk, self._confidence)
+            judged = path.judged = judge_reading(reading, self._terms)
             self._news = True
         path.take(reading, now)
         told = self._odd(path, reading, now, problem)
@@ -197,10 +199,10 @@ class Follower:
         return tuple(found)
 
     def _stopped(self, look: Look) -> Stopped | None:
-        risk, campaigns = self._accepted_risk, look.campaigns
+        risk, campaigns = self._terms.accepted_risk, look.campaigns
         reached = [c.judged.reached or i in self.settled for i, c in enumerate(campaigns)]
         if risk is not None and all(reached):
-            decision = campaigns[0].judged.assessment.decision
+            decision = campaigns[0].judged.judgement.decision
             if len(campaigns) == 1 and decision is not None:
                 return Stopped("accepted-risk", decision.detail)
             all_of_them = f"All {len(campaigns)} campaigns are below the accepted risk {risk:g}."

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from fuzzwise import snapshot
-from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, untried
+from fuzzwise.campaign.places import target_folder
+from fuzzwise.engines.aflplusplus.places import untried_in
+from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
+from fuzzwise.store.places import open_reader
 from fuzzwise.text import printable
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.watch import processes
@@ -33,16 +37,17 @@ class FuzzFolder:
         if folder.state_exists() and (state := State(folder.state)).ready:
             observation = state.observation(_seconds(record.get("seconds")))
             corpus = int(state.head.seeds)
-        bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
+        name = Path(str(record.get("target", ""))).name
+        bugs = BugBook(folder.crashes, name).bugs.values() if folder.crashes.is_dir() else ()
         return Reading(
             kind="fuzzwise",
-            name=Path(str(record.get("target", ""))).name or self.path.name,
+            name=name or self.path.name,
             path=self.path,
             observation=observation,
             corpus=corpus,
             crashes=sum(bug.count for bug in bugs),
             processes=_running(self.path),
-            untried=_untried(self.path),
+            untried=_untried(self.path, record),
         )
 
 
@@ -55,15 +60,13 @@ class CampaignTarget:
 
     def read(self) -> Reading:
         """The target as of its latest epoch."""
-        from fuzzwise.campaign.places import target_folder
-        from fuzzwise.store.sql.reading import read_observations, read_state
-
-        state = next((t for t in read_state(self.path).targets if t.name == self._target), None)
+        reader = open_reader(self.path)
+        state = next((t for t in reader.state().targets if t.name == self._target), None)
         if state is None:
             raise BadInput(
                 f"{printable(str(self.path))}: there is no target {self._target!r} any more."
             )
-        observation = read_observations(self.path).get(self._target)
+        observation = reader.observations().get(self._target)
         notes = [] if state.finds_coverage else ["A black box: what it discovers are bugs."]
         return Reading(
             kind="fuzzwise",
@@ -73,7 +76,9 @@ class CampaignTarget:
             corpus=state.corpus,
             crashes=state.crashes,
             processes=_running(self.path),
-            untried=_untried(target_folder(self.path, self._target)),
+            untried=untried_in(target_folder(self.path, self._target))
+            if state.engine == "afl++"
+            else None,
             notes=(*notes, *state.warnings),
         )
 
@@ -111,9 +116,7 @@ class SnapshotCampaign:
 
 def campaign_targets(path: Path) -> list[CampaignTarget]:
     """A source for each target of a campaign."""
-    from fuzzwise.store.sql.reading import read_state
-
-    found = [CampaignTarget(path, target.name) for target in read_state(path).targets]
+    found = [CampaignTarget(path, target.name) for target in open_reader(path).state().targets]
     if not found:
         raise BadInput(f"{printable(str(path))}: the campaign has no target.")
     return found
@@ -137,9 +140,11 @@ def _running(folder: Path) -> tuple[Process, ...]:
     return tuple(Process(pid) for pid in processes.lock_holders(folder / "lock"))
 
 
-def _untried(folder: Path) -> Untried | None:
-    """What waits in the queue of a target that AFL++ fuzzes."""
-    return untried(read_stats(folder / "afl" / "default" / "fuzzer_stats")[0])
+def _untried(folder: Path, record: dict[str, Any]) -> Untried | None:
+    """What waits in the queue of a target that AFL++ fuzzes; None where another engine does."""
+    settings = record.get("settings")
+    is_afl = isinstance(settings, dict) and settings.get("engine") == "afl++"
+    return untried_in(folder) if is_afl else None
 
 
 def _seconds(value: object) -> float:

@@ -28,7 +28,7 @@ class Reading:
     ``hangs``: None where the files do not say. ``processes``: those that write these files now, as
     far as can be made sure. ``exact``: whether each discovery has the number of its input; else
     those between two lines of the file are spread evenly between them. ``untried``: None where the
-    fuzzer chooses each seed anew, or does not say. ``notes``: sentences on what
+    fuzzer chooses each seed anew. ``notes``: sentences on what
     was corrected, left out, or cannot be known, in order of importance.
     """
 
@@ -48,4 +48,6 @@ class Reading:
     @property
     def with_waiting(self) -> Observation:
         """What was observed, with the share of preferred seeds that wait."""
-        return replace(self.observation, waiting=self.untried.share if self.untried else None)
+        if self.untried is None:
+            return self.observation
+        return replace(self.observation, waiting=self.untried.share, tried=self.untried.tried)

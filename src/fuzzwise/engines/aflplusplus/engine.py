@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from fuzzwise.engines.contract import Engine
+from fuzzwise.config.table import Table
+from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
+from fuzzwise.engines.harness_keys import KEYS
 from fuzzwise.errors import BadInput
-
-if TYPE_CHECKING:
-    from fuzzwise.campaign.plan import TargetPlan
-    from fuzzwise.campaign.session import Session
-    from fuzzwise.config.table import Table
-    from fuzzwise.engines.keys.common import Common
-    from fuzzwise.engines.progress import Supervisor
-    from fuzzwise.engines.settings import Settings
-    from fuzzwise.triage.workers import Workers
+from fuzzwise.triage.workers import Workers
 
 
 def _claims(program: Path, in_command: bool) -> bool:  # noqa: ARG001
@@ -25,10 +18,16 @@ def _claims(program: Path, in_command: bool) -> bool:  # noqa: ARG001
     return is_afl_target(program)
 
 
-def _read_target(table: Table, common: Common) -> list[TargetPlan]:
+def _read_target(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     from fuzzwise.engines.aflplusplus.config import read_afl
 
-    return read_afl(table, common)
+    return read_afl(table, keys)
+
+
+def _plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    from fuzzwise.engines.aflplusplus.config import plan_fuzz
+
+    return plan_fuzz(request)
 
 
 def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:
@@ -52,18 +51,13 @@ def _build_words(words: list[str], cxx: bool) -> list[str]:
     raise BadInput(f"No compiler of AFL++ was found. {INSTALL}")
 
 
-def _supervise(settings: Settings) -> Supervisor:
-    from fuzzwise.engines.aflplusplus.supervisor import AflSupervisor
-
-    return AflSupervisor(settings)
-
-
 ENGINE = Engine(
     finds_coverage=True,
+    keys=("program", "command", "sources", "flags", *KEYS),
     read_target=_read_target,
+    plan_fuzz=_plan_fuzz,
     open_session=_open_session,
     one_input=_one_input,
     claims=_claims,
     build_words=_build_words,
-    supervise=_supervise,
 )

@@ -35,7 +35,7 @@ class Finds:
     def __init__(
         self, job: Job, folder: CampaignFolder, workers: Workers, stop: threading.Event
     ) -> None:
-        self.book = BugBook(folder.crashes)
+        self.book = BugBook(folder.crashes, job.program.name)
         self._folder = folder
         self._places = AflPlaces(folder)
         self._command = absolute(reproducing(job.command))

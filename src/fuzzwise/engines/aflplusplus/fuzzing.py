@@ -14,25 +14,18 @@ from fuzzwise.engines.aflplusplus.launch import command, variables
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
-from fuzzwise.engines.aflplusplus.stats import ENOUGH
 from fuzzwise.engines.observer.folder import CampaignFolder, fingerprint
-from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, refusal, sound_state
-from fuzzwise.engines.observer.seeds import files_of, name_of
+from fuzzwise.engines.observer.observed import CorpusFiles, refusal, sound_state
+from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.errors import BadInput
-from fuzzwise.files import stamp
-from fuzzwise.model import Observation
+from fuzzwise.files import files_of, stamp
 from fuzzwise.text import clean, printable
 from fuzzwise.triage.workers import Workers
 
 FRUITLESS = 3
 """afl-fuzz processes in a row that ended before they had made an input."""
-
-UNTRIED = (
-    "the risk seems as low as accepted, but AFL++ has not said yet that it has mutated "
-    f"{ENOUGH} entries, or nearly all that it favors: fuzzing goes on (docs/afl-study.md)"
-)
 
 _NO_SEED = "at least one valid input seed"
 
@@ -58,7 +51,7 @@ class Fuzzing:
         self.state: State | None = None
         self._check_state()
         self.seconds = float(self._record.get("seconds", 0.0))
-        self.looked = int(self._record.get("looked", 0))
+        self.core_seconds = float(self._record.get("core_seconds", self.seconds))
         self._clock: float | None = None
         self._files: dict[Path, tuple[int, int, int]] = {}
         self._n_at_start = 0
@@ -148,38 +141,22 @@ class Fuzzing:
                 "target": str(self.job.program),
                 "command": list(reproducing(self.job.command)),
                 "seconds": self.seconds,
-                "core_seconds": self.seconds,
+                "core_seconds": self.core_seconds,
                 "inputs": self.n,
-                "looked": self.looked,
                 "skipped": sorted(self._skipped),
             }
         )
 
-    def warnings(self) -> tuple[str, ...]:
-        """What would make a low risk mean nothing: said loudly, never passed over."""
-        found = []
-        if self.state and self.state.ready:
-            head = self.state.head
-            if head.inputs and head.initial <= 1 and (files := self._places.count_seeds()) > 1:
-                found.append(
-                    f"all {files:,} files that it started from show the same: does the target read "
-                    "its input?"
-                )
-            found += nothing_new(self.state)
-        if self._finds.problem:
-            found.append(f"crashes cannot be examined: {self._finds.problem}")
-        return tuple(found)
-
     @property
-    def unsettled(self) -> str:
-        """Why a low risk is not to be accepted yet; AFL++ may write once a minute what it knows."""
-        seen = self._places.untried()
-        return UNTRIED if seen is None or seen.are_unknown else ""
+    def has_all_inputs(self) -> bool:
+        """Whether all inputs that were asked for are made."""
+        return self.job.inputs is not None and self.n >= self.job.inputs
 
-    def observation(self) -> Observation:
-        """All counts, with what waits in the queue."""
-        assert self.state is not None
-        return self._places.with_waiting(self.state.observation(self.seconds))
+    def examine(self, seconds: float) -> None:
+        """Wait so long for crashes that are being examined; the core is taken meanwhile."""
+        start = time.monotonic()
+        self._finds.look(self.n, self.seconds, seconds)
+        self.core_seconds += time.monotonic() - start
 
     # ── the process ───────────────────────────────────────────────────────────────────────────
 
@@ -255,6 +232,7 @@ class Fuzzing:
         if self._clock is not None:
             now = time.monotonic()
             self.seconds += now - self._clock
+            self.core_seconds += now - self._clock
             self._clock = now
 
     def _write_clock(self) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzwise.engines.aflplusplus.settings import AflSettings
+from fuzzwise.engines.contract import TargetPlan
+
 
 @dataclass(frozen=True)
 class Job:
@@ -27,6 +30,16 @@ class Job:
     per_seed: bool = False
     species: str = "feature"
     inputs: int | None = None
+
+    @classmethod
+    def of(cls, plan: TargetPlan, out: Path) -> Job:
+        """The job for a target whose folder is ``out``."""
+        settings: AflSettings = plan.settings or AflSettings()
+        return cls(
+            *(plan.command, out, plan.corpus, plan.dictionary),
+            *(settings.hang, settings.memory_mib, settings.max_length, settings.options),
+            *(settings.per_seed, settings.species, settings.inputs),
+        )
 
     @property
     def program(self) -> Path:

@@ -9,8 +9,8 @@ from pathlib import Path
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.library import observer
 from fuzzwise.engines.aflplusplus.program import AflFuzz, map_size
+from fuzzwise.engines.contract import SPECIES
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.settings import SPECIES
 from fuzzwise.sanitizers import is_sanitized
 
 GIVES_UP_AT_BAD_SEEDS = (4, 6)
@@ -59,7 +59,7 @@ def variables(afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float) ->
         "FUZZWISE_MAP_SIZE": str(map_size(job.program, folder.scratch)),
         "FUZZWISE_PARENT": str(os.getpid()),
         "FUZZWISE_PER_SEED": str(int(job.per_seed)),
-        "FUZZWISE_SPECIES": str(SPECIES[job.species]),
+        "FUZZWISE_SPECIES": str(SPECIES.index(job.species)),
         "FUZZWISE_INPUTS": str(job.inputs or 0),
         "FUZZWISE_MILLISECONDS": str(int(seconds * 1000)),
         "FUZZWISE_CAMPAIGN": json.dumps(job.program.name),

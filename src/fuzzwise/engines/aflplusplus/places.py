@@ -12,9 +12,11 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, untried
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.observer.seeds import files_of, name_of
+from fuzzwise.engines.observer.seeds import name_of
+from fuzzwise.files import files_of
 from fuzzwise.model import Observation
 
+OUTPUT = "afl"
 INSTANCE = "default"
 """The name that afl-fuzz gives to a single instance."""
 
@@ -35,7 +37,7 @@ class AflPlaces:
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
-        self.output = folder.out / "afl"
+        self.output = folder.out / OUTPUT
         self.queue = self.output / INSTANCE / "queue"
         self._resumed = self.output / INSTANCE / "_resume"
         self.seeds = folder.out / "seeds"
@@ -88,15 +90,14 @@ class AflPlaces:
         """How many files afl-fuzz was given to start from."""
         return sum(1 for _ in self.seeds.iterdir()) if self.seeds.is_dir() else 0
 
-    def untried(self) -> Untried | None:
-        """Entries that wait for their first turn, as AFL++ last wrote it; None before it has."""
-        stats, _ = read_stats(self.output / INSTANCE / "fuzzer_stats")
-        return untried(stats)
+    def untried(self) -> Untried:
+        """Entries that wait for their first turn, as AFL++ last wrote it."""
+        return untried_in(self._folder.out)
 
     def with_waiting(self, observation: Observation) -> Observation:
-        """The observation with the share of favored entries that wait: all, before AFL++ says."""
+        """The observation with the share of favored entries that wait, and how many were tried."""
         seen = self.untried()
-        return replace(observation, waiting=1.0 if seen is None else seen.share)
+        return replace(observation, waiting=seen.share, tried=seen.tried)
 
     def forget_queue(self) -> None:
         """Have the next start begin with the seeds, and not with the queue."""
@@ -131,6 +132,11 @@ class AflPlaces:
                 if place.name != name:
                     with suppress(OSError):  # something that is not ours
                         place.rmdir()
+
+
+def untried_in(out: Path) -> Untried:
+    """What waits in the queue of a target whose folder is ``out``."""
+    return untried(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
 
 
 def _has_entry(place: Path) -> bool:

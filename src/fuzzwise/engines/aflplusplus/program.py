@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from fuzzwise.engines.contents import OBSERVER, contains
 from fuzzwise.engines.process import FuzzingProcess, wait_for_any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
@@ -32,9 +32,7 @@ PATIENCE = 10.0
 TO_STDERR = ("/bin/sh", "-c", 'exec "$@" >&2', "sh")
 """What stands before a command whose output matters, all of it."""
 
-_ELF = b"\x7fELF"
 _MAP = b"__AFL_SHM_ID"
-_OBSERVED = b"FUZZWISE_STATE"
 _DRIVER = b"This binary is built for afl"
 _VERSION = re.compile(r"afl-fuzz(\+\+| )\s*(\d+)\.(\d+)(\w*)")
 
@@ -72,12 +70,12 @@ def _version(path: Path, changed: tuple[int, int, int], scratch: Path) -> AflFuz
 
 def is_instrumented(program: Path) -> bool:
     """Whether a program has the runtime of AFL++ in it."""
-    return _contains(program, _MAP)
+    return contains(program, _MAP)
 
 
 def is_afl_target(program: Path) -> bool:
     """Whether a program was made for AFL++, and not for observed libFuzzer."""
-    return is_instrumented(program) and not _contains(program, _OBSERVED)
+    return is_instrumented(program) and not contains(program, OBSERVER)
 
 
 def check_target(program: Path) -> None:
@@ -104,7 +102,7 @@ def reproducing(command: Sequence[str]) -> tuple[str, ...]:
     A harness with AFL++'s own main takes files as arguments, and fuzzes only if it has none.
     """
     words = tuple(command)
-    if len(words) == 1 and _contains(Path(words[0]), _DRIVER):
+    if len(words) == 1 and contains(Path(words[0]), _DRIVER):
         return (*words, INPUT)
     return words
 
@@ -132,22 +130,3 @@ def _said(command: Sequence[str], variables: dict[str, str], scratch: Path) -> s
         process.kill()
         return ""
     return ending.output
-
-
-def _contains(program: Path, mark: bytes) -> bool:
-    try:
-        return _holds(program, stamp(program), mark)
-    except (OSError, ValueError):  # a name with NUL
-        return False
-
-
-@lru_cache(maxsize=1024)
-def _holds(program: Path, changed: tuple[int, int, int], mark: bytes) -> bool:  # noqa: ARG001
-    try:
-        with (
-            program.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        ):
-            return content[:4] == _ELF and content.find(mark) >= 0
-    except ValueError:  # an empty file has no mapping
-        return False

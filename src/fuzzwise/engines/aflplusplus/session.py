@@ -1,24 +1,25 @@
-"""A target of AFL++ in a campaign over many: afl-fuzz is paused between its turns."""
+"""A target of AFL++ at work: afl-fuzz is paused between its turns."""
 
 from __future__ import annotations
 
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
+from fuzzwise.engines.aflplusplus.program import reproducing
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.observer.observed import why_counts_began_again
+from fuzzwise.engines.observer.observed import nothing_new, sound_state, why_counts_began_again
 from fuzzwise.engines.observer.state import State
+from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
+from fuzzwise.triage.examine import Verdict
 from fuzzwise.triage.workers import Workers
 
 TICK = 0.25
@@ -38,45 +39,62 @@ class AflSession:
     with the corpus that there is.
     """
 
-    finds_coverage = True
-
     def __init__(self, plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> None:
         del seed  # AFL++ makes its own: with a given one it leaves out how fast a seed is
         self._plan = plan
         self._folder = CampaignFolder(folder)
+        self._places = AflPlaces(self._folder)
+        self._job = Job.of(plan, folder)
         self._workers = workers
         self._stop = threading.Event()
         self._fuzzing: Fuzzing | None = None
+        self._latest: Totals | None = None
         self._locked = ExitStack()
         self._notes: tuple[str, ...] = ()
 
     def interrupt(self) -> None:
-        """End the present turn, and any later one, at once."""
+        """End the present turn at once, or the next one."""
         self._stop.set()
 
+    def reproduce(self, data: bytes) -> Verdict:
+        """Run the target once on an input."""
+        job = self._job
+        return reproduce(reproducing(job.command), data, job.hang, job.memory_mib or 4096)
+
     def totals(self) -> Totals | None:
-        """What the folder knows."""
+        """What is known: in the midst of a turn, how far it was a moment ago."""
+        if (latest := self._latest) is not None:
+            return latest
         try:
             record = self._folder.record()
             if record is None:
                 return None
-            seconds = float(record.get("seconds", 0.0))
-            state = State(self._folder.state) if self._folder.state_exists() else None
+            state = sound_state(self._folder, int(record.get("inputs", 0)))
         except DamagedState:
             return None
-        bugs = tuple(BugBook(self._folder.crashes).bugs.values())
-        return self._totals(str(record.get("generation", "")), state, seconds, bugs)
+        seconds = float(record.get("seconds", 0.0))
+        return self._totals(
+            str(record.get("generation", "")),
+            state,
+            seconds,
+            float(record.get("core_seconds", seconds)),
+            tuple(BugBook(self._folder.crashes, self._plan.program.name).bugs.values()),
+        )
 
     def turn(self, seconds: float, jobs: int) -> Totals:
         """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
         if jobs != 1:
             raise BadInput(f"{self._plan.name}: AFL++ fuzzes on one core; set jobs = 1.")
         try:
+            try:
+                return self._turn(seconds)
+            except (AnotherBuild, DamagedState) as problem:
+                self._notes = (*self._notes, why_counts_began_again(problem))
+            self._places.begin_again()
             return self._turn(seconds)
-        except (AnotherBuild, DamagedState) as problem:
-            self._notes = (*self._notes, why_counts_began_again(problem))
-        AflPlaces(self._folder).begin_again()
-        return self._turn(seconds)
+        finally:
+            self._latest = None
+            self._stop.clear()
 
     def close(self) -> None:
         """End afl-fuzz; a later turn starts it again."""
@@ -94,26 +112,23 @@ class AflSession:
             finally:
                 fuzzing.pause()
             if not self._stop.is_set():
-                fuzzing.bugs.look(fuzzing.n, fuzzing.seconds, TRIAGE)
+                fuzzing.examine(TRIAGE)
             fuzzing.save()
         except (BadInput, OSError):
             self._drop()
             raise
-        bugs = tuple(fuzzing.bugs.book.bugs.values())
-        totals = self._totals(
-            fuzzing.generation, fuzzing.state, fuzzing.seconds, bugs, fuzzing.warnings()
-        )
-        return replace(totals, unsettled=fuzzing.unsettled)
+        return self._told(fuzzing)
 
     def _fuzz(self, fuzzing: Fuzzing, seconds: float) -> None:
         start = time.monotonic()
         while not self._stop.is_set():
             used = time.monotonic() - start
             left = (max(seconds, LOADING) if fuzzing.is_loading else seconds) - used
-            if left <= 0:
+            if left <= 0 or fuzzing.has_all_inputs:
                 return
             fuzzing.wait(min(TICK, left))
             fuzzing.bugs.look(fuzzing.n, fuzzing.seconds)
+            self._latest = self._told(fuzzing)
 
     def _open(self) -> Fuzzing:
         """The one that is paused, if its target is still the same file."""
@@ -121,7 +136,7 @@ class AflSession:
             self._drop()
             self._folder.make()
             self._locked.enter_context(self._folder.only_one())
-            self._fuzzing = Fuzzing(self._job(), self._workers, self._stop)
+            self._fuzzing = Fuzzing(self._job, self._workers, self._stop)
         return self._fuzzing
 
     def _drop(self) -> None:
@@ -130,36 +145,49 @@ class AflSession:
             fuzzing.end()
         self._locked.close()
 
-    def _job(self) -> Job:
-        plan = self._plan
-        return Job(
-            command=plan.command,
-            out=self._folder.out,
-            corpus=plan.corpus,
-            dictionary=plan.dictionary,
-            hang=plan.limits.seconds,
-            memory_mib=plan.limits.memory_mib,
-            max_length=plan.max_length,
-            options=plan.options,
+    def _told(self, fuzzing: Fuzzing) -> Totals:
+        return self._totals(
+            fuzzing.generation,
+            fuzzing.state,
+            fuzzing.seconds,
+            fuzzing.core_seconds,
+            tuple(fuzzing.bugs.book.bugs.values()),
+            fuzzing.bugs.problem,
         )
+
+    def _warnings(self, state: State) -> list[str]:
+        """What would make a low risk mean nothing: said loudly, never passed over."""
+        found = []
+        head = state.head
+        if head.inputs and head.initial <= 1 and (files := self._places.count_seeds()) > 1:
+            found.append(
+                f"all {files:,} files that it started from show the same: does the target read "
+                "its input?"
+            )
+        return [*found, *nothing_new(state)]
 
     def _totals(
         self,
         generation: str,
         state: State | None,
         seconds: float,
+        core_seconds: float,
         bugs: tuple[Bug, ...],
-        warnings: tuple[str, ...] = (),
+        problem: str = "",
     ) -> Totals:
-        ready = state is not None and state.ready
+        """``problem``: why crashes cannot be examined."""
+        observation, corpus = Observation(0, discoveries=NO_INTS), 0
+        said = [f"crashes cannot be examined: {problem}"] if problem else []
+        if state is not None and state.ready:
+            said = [*self._warnings(state), *said]
+            observation = self._places.with_waiting(state.observation(seconds))
+            corpus = int(state.head.seeds)
         return Totals(
             generation=generation,
-            observation=AflPlaces(self._folder).with_waiting(state.observation(seconds))
-            if state is not None and ready
-            else Observation(0, discoveries=NO_INTS),
-            seconds=seconds,
-            corpus=int(state.head.seeds) if state is not None and ready else 0,
+            observation=observation,
+            seconds=core_seconds,
+            corpus=corpus,
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *warnings),
+            warnings=(*self._notes, *said),
         )

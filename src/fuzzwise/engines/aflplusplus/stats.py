@@ -14,13 +14,6 @@ from pathlib import Path
 from fuzzwise.tail import cannot_read, open_regular
 from fuzzwise.text import number
 
-FEW = 0.05
-"""Share of the preferred seeds that may be untried: new ones come all the time."""
-
-ENOUGH = 10
-"""Seeds that have to be tried before they tell anything of the others."""
-
-
 LARGEST = 1 << 20
 """Bytes of fuzzer_stats that are looked at; it has about two thousand."""
 
@@ -36,36 +29,31 @@ OLDER_NAMES = {
 
 @dataclass(frozen=True)
 class Untried:
-    """Seeds that a fuzzer prefers (AFL++: favored): those it has not mutated yet, and all of them.
+    """Queue entries that AFL++ favors: those it has not mutated yet, and all of them.
 
     Discoveries so far come from the others, so that the estimate is raised for what those that wait
-    will show (``estimators.waiting``). ``tried``: all seeds that it has mutated, preferred or not;
-    None where it does not say.
+    will show (``estimators.waiting``). ``waiting`` and ``favored`` are None where it has not said
+    so; then all of them may wait. ``tried``: all entries that it has mutated, favored or not; None
+    where it does not say.
     """
 
-    waiting: int
-    preferred: int
+    waiting: int | None = None
+    favored: int | None = None
     tried: int | None = None
 
     @property
     def share(self) -> float:
-        """The share of the preferred seeds that waits."""
-        return min(1.0, self.waiting / self.preferred)
-
-    @property
-    def are_many(self) -> bool:
-        """Whether the estimate rests on what others showed, to a degree worth a warning."""
-        return self.share > FEW
-
-    @property
-    def are_unknown(self) -> bool:
-        """Whether too few were tried to tell anything of those that wait: no risk is accepted."""
-        return self.are_many and (self.tried is None or self.tried < ENOUGH)
+        """The share of the favored entries that waits; 1 where it is not known."""
+        if self.waiting is None or not self.favored:
+            return 1.0
+        return min(1.0, self.waiting / self.favored)
 
     def __str__(self) -> str:
         """What is so."""
+        if self.waiting is None or not self.favored:
+            return "AFL++ has not said how many queue entries it favors and has not mutated yet"
         return (
-            f"{self.waiting:,} of the {self.preferred:,} queue entries that AFL++ favors had not "
+            f"{self.waiting:,} of the {self.favored:,} queue entries that AFL++ favors had not "
             "been mutated when it last said so (once a minute)"
         )
 
@@ -90,12 +78,10 @@ def read_stats(path: Path) -> tuple[dict[str, str], float]:
     return stats, modified
 
 
-def untried(stats: Mapping[str, str]) -> Untried | None:
+def untried(stats: Mapping[str, str]) -> Untried:
     """The entries that an instance favors and has not mutated yet, as far as it says so."""
     waiting = number(stats.get("pending_favs", ""))
     favored = number(stats.get("corpus_favored", ""))
-    if waiting is None or not favored:
-        return None
     entries, pending = (number(stats.get(key, "")) for key in ("corpus_count", "pending_total"))
     tried = None if entries is None or pending is None else max(0, entries - pending)
-    return Untried(waiting, favored, tried)
+    return Untried(waiting, favored, tried) if favored and waiting is not None else Untried()

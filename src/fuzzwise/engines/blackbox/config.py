@@ -5,35 +5,31 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.config.table import Table, files, shown
 from fuzzwise.engines.blackbox import Mutation
+from fuzzwise.engines.blackbox.program import find_program
+from fuzzwise.engines.blackbox.settings import BlackBoxSettings
 from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
-from fuzzwise.engines.keys.common import (
-    EXPECTED_NAME,
-    FOR_LIBFUZZER,
-    FOR_PYTHON,
-    Common,
-    is_name,
-    read_command,
-)
+from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
+from fuzzwise.engines.target_keys import EXPECTED_NAME, is_name, named, read_command
+from fuzzwise.errors import BadInput
+from fuzzwise.files import files_of
+from fuzzwise.triage.examine import absolute
 
 
-def read_black_box(table: Table, common: Common) -> list[TargetPlan]:
+def read_black_box(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     """The targets, one a seed; none where something of them is wrong."""
-    table.refuse("program", f'{FOR_LIBFUZZER}; write command = "PROGRAM @@".')
-    table.refuse("dictionary", f"{FOR_LIBFUZZER}; remove it.")
-    table.refuse("options", f"{FOR_LIBFUZZER}; write options of the program into command.")
-    table.refuse("max_length", f"{FOR_LIBFUZZER}; write it into [target.mutation].")
-    table.refuse("python", FOR_PYTHON)
+    table.refuse("program", 'write command = "PROGRAM @@".')
+    table.refuse("options", "write options of the program into command.")
+    table.refuse("max_length", "write it into [target.mutation].")
     limits = read_limits(table.table("limits"))
     mutation = read_mutation(table.table("mutation"))
-    words = read_command(table, common.home)
-    seeds = _seeds(table, common.home, mutation)
-    if not words or not seeds or (table.has("sources") and not common.sources):
+    words = read_command(table, keys.home)
+    seeds = _seeds(table, keys.home, mutation)
+    if not words or not seeds or (table.has("sources") and not keys.sources):
         return []
-    name = common.named(table, common.sources[0] if common.sources else Path(words[0]))
-    build = common.build(name)
+    name = named(table, keys, keys.sources[0] if keys.sources else Path(words[0]))
+    build = keys.build(name)
     if build:
         words = (str(build.program), *words[1:])
     names = {seed: _seed_name(name, seed, len(seeds)) for seed in seeds}
@@ -42,11 +38,47 @@ def read_black_box(table: Table, common: Common) -> list[TargetPlan]:
             table.problem("corpus", f"has {shown(seed.name)}; rename it to {EXPECTED_NAME}.")
     return [
         TargetPlan(
-            full, common.engine, words, (seed,), None, limits, mutation,
-            share=common.share, jobs=common.jobs, accepted_risk=common.accepted_risk, build=build,
+            full, keys.engine, words, (seed,), settings=BlackBoxSettings(limits, mutation),
+            share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk, build=build,
         )
         for seed, full in names.items()
     ]  # fmt: skip
+
+
+def plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    """The target of ``fuzzwise fuzz``: a program, and the one seed file that is mutated."""
+    _refuse(request)
+    program = find_program(str(request.target))
+    request.check_corpus()
+    seeds = files_of(request.corpus)
+    if len(seeds) != 1:
+        raise BadInput(
+            f"A black box is fuzzed from one seed file, and CORPUS has {len(seeds)}. Name one; to "
+            "share the time among several, write a campaign file and start it with: fuzzwise run"
+        )
+    words = ("@@",) if request.arguments is None else request.arguments
+    command = absolute((str(program), *words))
+    settings = BlackBoxSettings(inputs=request.inputs)
+    seed = (seeds[0].absolute(),)
+    return TargetPlan(
+        program.stem, "black-box", command, seed, settings=settings, jobs=request.jobs
+    )
+
+
+def _refuse(request: FuzzRequest) -> None:
+    """What only fuzzers with coverage have."""
+    asked = {
+        "--libfuzzer": request.libfuzzer_options,
+        "--afl": request.afl_options,
+        "--measure": request.measure,
+        "--per-seed": request.per_seed,
+        "--python": request.python,
+        f"--schedule {request.schedule}": request.schedule != "fresh",
+        f"--species {request.species}": request.species != "feature",
+    }
+    for option, value in asked.items():
+        if value:
+            raise BadInput(f"{option}: a black box has no such thing; leave it out.")
 
 
 def _seeds(table: Table, home: Path, mutation: Mutation) -> list[Path]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from fuzzwise.engines.contract import Engine
-
-if TYPE_CHECKING:
-    from fuzzwise.campaign.plan import TargetPlan
-    from fuzzwise.campaign.session import Session
-    from fuzzwise.config.table import Table
-    from fuzzwise.engines.keys.common import Common
-    from fuzzwise.triage.workers import Workers
+from fuzzwise.config.table import Table
+from fuzzwise.engines.compilers import find_compiler, find_cxx_compiler
+from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
+from fuzzwise.triage.workers import Workers
 
 
 def _claims(program: Path, in_command: bool) -> bool:  # noqa: ARG001
     return in_command
 
 
-def _read_target(table: Table, common: Common) -> list[TargetPlan]:
+def _read_target(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     from fuzzwise.engines.blackbox.config import read_black_box
 
-    return read_black_box(table, common)
+    return read_black_box(table, keys)
+
+
+def _plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    from fuzzwise.engines.blackbox.config import plan_fuzz
+
+    return plan_fuzz(request)
 
 
 def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:
@@ -36,14 +37,17 @@ def _one_input(plan: TargetPlan) -> tuple[str, ...]:
 
 
 def _build_words(words: list[str], cxx: bool) -> list[str]:
-    from fuzzwise.engines.compilers import find_compiler, find_cxx_compiler
-
     return [find_cxx_compiler() if cxx else find_compiler(), *words]
 
 
 ENGINE = Engine(
     finds_coverage=False,
+    keys=(
+        *("command", "sources", "flags", "corpus", "mutation"),
+        *("limits.time", "limits.memory_mib", "limits.file_mib", "limits.processes"),
+    ),
     read_target=_read_target,
+    plan_fuzz=_plan_fuzz,
     open_session=_open_session,
     one_input=_one_input,
     claims=_claims,

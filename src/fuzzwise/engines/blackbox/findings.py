@@ -109,7 +109,7 @@ class Findings:
         """Record what an examination has shown; ``first`` is the first crash with that stack."""
         if seen.bug is None:
             return SILENT
-        bug = seen.bug.id
+        bug = self.book.id_of(seen.bug)
         if not {bug} & {*self.tally.bugs, *self.tally.earlier, *self.tally.unchecked}:
             self.tally.unchecked.append(bug)
         self.book.add(seen, [self._written(crash)], first.n, first.seconds, count=0)
@@ -158,7 +158,7 @@ class Findings:
             if not seen:
                 return None
             for verdict in seen.values():
-                if verdict.bug is None or verdict.bug.id != bug:
+                if verdict.bug is None or self.book.id_of(verdict.bug) != bug:
                     return False
         return True
 

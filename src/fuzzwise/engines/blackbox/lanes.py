@@ -68,16 +68,21 @@ class Lanes:
             pass
         self._threads.shutdown()
 
-    def run(self, done: Sequence[int], seconds: float) -> Slice:
-        """Run for so long; ``done`` are the runs that each lane has behind it."""
-        work = [
-            self._threads.submit(lane.run, runs + 1, seconds)
-            for lane, runs in zip(self._lanes, done, strict=True)
-        ]
-        results = [lane.result() for lane in work]
-        events = [(number, event) for number, (found, _) in enumerate(results) for event in found]
+    def run(self, done: Sequence[int], seconds: float, most: Sequence[int] | None = None) -> Slice:
+        """Run for so long; ``done`` are the runs that each lane has behind it.
+
+        ``most``: how many further ones each may make.
+        """
+        rooms: Sequence[int | None] = most or [None] * len(done)
+        work = {
+            number: self._threads.submit(self._lanes[number].run, runs + 1, seconds, room)
+            for number, (runs, room) in enumerate(zip(done, rooms, strict=True))
+            if room is None or room > 0
+        }
+        results = {number: lane.result() for number, lane in work.items()}
+        events = [(number, event) for number, (found, _) in results.items() for event in found]
         events.sort(key=lambda pair: pair[1].microseconds)
-        problem = next((problem for _, problem in results if problem), None)
+        problem = next((problem for _, problem in results.values() if problem), None)
         return Slice(tuple(events), problem)
 
     def interrupt(self) -> None:
@@ -101,14 +106,16 @@ class _Lane:
         self._stop = stop
         self._runner: _StoppableRunner | None = None
 
-    def run(self, first_run: int, seconds: float) -> tuple[list[Event], BadInput | None]:
+    def run(
+        self, first_run: int, seconds: float, most: int | None
+    ) -> tuple[list[Event], BadInput | None]:
         """The events of a while, and what ended it early."""
         events: list[Event] = []
         try:
             if self._runner is None:
                 self._runner = _StoppableRunner(self._stop, *self._settings)
             if not self._stop.is_set():
-                for event in self._runner.run(first_run, None, seconds):
+                for event in self._runner.run(first_run, most, seconds):
                     events.append(event)  # one by one: those before an error count
         except _Stopped:
             pass

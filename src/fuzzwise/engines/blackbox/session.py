@@ -1,4 +1,4 @@
-"""A black-box target in a campaign: runs, crashes and bugs, kept in the target's folder.
+"""A black-box target at work: runs, crashes and bugs, kept in the target's folder.
 
 The folder holds the counts (progress.json), the bugs (crashes/ID) and some inputs that took too
 long or too much memory (hangs). Species are bugs: a campaign stops a target when the next run is
@@ -14,8 +14,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.campaign.session import Totals
 from fuzzwise.engines.blackbox import tally as tallies
 from fuzzwise.engines.blackbox.check import check
 from fuzzwise.engines.blackbox.findings import Findings, content_name
@@ -24,13 +22,16 @@ from fuzzwise.engines.blackbox.lanes import Lanes, Slice, lane_seed
 from fuzzwise.engines.blackbox.model import Mutation, Target
 from fuzzwise.engines.blackbox.mutation import make_input
 from fuzzwise.engines.blackbox.program import find_program
+from fuzzwise.engines.blackbox.settings import BlackBoxSettings
 from fuzzwise.engines.blackbox.tally import Crash, Tally
 from fuzzwise.engines.blackbox.warnings import warnings
+from fuzzwise.engines.contract import TargetPlan, Totals
+from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
-from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.bug_book import BugBook, own_id
 from fuzzwise.triage.examinations import Examinations
-from fuzzwise.triage.examine import Limits, absolute
+from fuzzwise.triage.examine import Limits, Verdict, absolute
 from fuzzwise.triage.workers import Workers
 
 PROGRESS = "progress.json"
@@ -45,8 +46,8 @@ SLICE = 0.5
 SAVE = 10.0
 """Seconds of work that a killed process has to do again at most."""
 
-LEAST_TRIAGE = 2.0
-"""Seconds that a turn has for examining crashes, however short it is."""
+LEAST_TRIAGE, MOST_TRIAGE = 2.0, 60.0
+"""Seconds that a turn has for examining crashes, however short or long it is."""
 
 
 class BlackBoxSession:
@@ -55,24 +56,29 @@ class BlackBoxSession:
     An interrupt outside of a turn ends the next one at once, so that none can be missed.
     """
 
-    finds_coverage = False
-
     def __init__(self, plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> None:
         self._plan = plan
+        self._settings: BlackBoxSettings = plan.settings or BlackBoxSettings()
         self._folder = folder
         self._seed = seed
+        self._latest: Totals | None = None
         self._stop = threading.Event()
         self._examinations = Examinations(workers, self._stop)
         self._lanes: Lanes | None = None
 
     def totals(self) -> Totals | None:
-        """What the folder knows, without running anything; None where there is nothing yet."""
+        """What is known: in the midst of a turn, how far it was a moment ago."""
+        if (latest := self._latest) is not None:
+            return latest
         try:
             tally = tallies.load(self._folder / PROGRESS)
-            book = BugBook(self._folder / CRASHES)
+            book = self._book()
         except OSError as error:
             raise self._unusable(error) from error
-        return None if tally is None else self._told(tally, book)
+        if tally is None:
+            return None
+        self._name_anew(tally, book)
+        return self._told(tally, book)
 
     def turn(self, seconds: float, jobs: int) -> Totals:
         """Fuzz for so long, on so many cores, and examine what crashed."""
@@ -81,43 +87,36 @@ class BlackBoxSession:
         except OSError as error:
             raise self._unusable(error) from error
         finally:
+            self._latest = None
             self._stop.clear()
 
+    def close(self) -> None:
+        """Between turns there is nothing to end but examinations, which their workers end."""
+
+    def reproduce(self, data: bytes) -> Verdict:
+        """Run the program once on an input."""
+        limits = self._settings.limits
+        return reproduce(self._plan.command, data, limits.seconds, limits.memory_mib)
+
     def interrupt(self) -> None:
-        """End the present turn at once; called from another thread."""
+        """End the present turn at once, or the next one."""
         self._stop.set()
         if (lanes := self._lanes) is not None:
             lanes.interrupt()
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
         program = find_program(self._plan.command[0])
-        target, mutation = self._target(), self._mutation()
-        crashes = self._folder / CRASHES
-        crashes.mkdir(parents=True, exist_ok=True)
+        target, mutation = self._target(), self._settings.mutation
+        (self._folder / CRASHES).mkdir(parents=True, exist_ok=True)
         _tidy(self._folder)
-        book = BugBook(crashes)
-        fingerprint = fingerprint_of(program, target, mutation, self._seed)
-        tally = self._tally(fingerprint, book)
+        book = self._book()
+        tally = self._tally(fingerprint_of(program, target, mutation, self._seed), book)
         self._check(tally, target)
         tally.lanes += [0] * (jobs - len(tally.lanes))
         tally.choose()  # what a killed process has left
-        findings = Findings(
-            tally=tally,
-            book=book,
-            folder=crashes,
-            make=partial(self._input, target.seed, mutation),
-            command=absolute(self._plan.command),
-            suffix=target.suffix,
-            # Under gdb and with a symbolizer everything takes longer than the run that crashed.
-            limits=Limits(
-                10 + 10 * self._plan.limits.seconds, max(16, self._plan.limits.memory_mib)
-            ),
-            examinations=self._examinations,
-            jobs=jobs,
-            save=partial(tally.save, self._folder / PROGRESS),
-        )
-        self._examinations.begin(max(LEAST_TRIAGE, seconds))
-        settings = (target, self._seed, mutation, self._plan.limits, jobs, self._stop)
+        findings = self._findings(tally, book, target, jobs)
+        self._examinations.begin(max(LEAST_TRIAGE, min(seconds, MOST_TRIAGE)))
+        settings = (target, self._seed, mutation, self._settings.limits, jobs, self._stop)
         with Lanes(*settings) as self._lanes:
             try:
                 self._fuzz(self._lanes, findings, seconds)
@@ -131,12 +130,30 @@ class BlackBoxSession:
         findings.save()
         return self._told(tally, book)
 
+    def _findings(self, tally: Tally, book: BugBook, target: Target, jobs: int) -> Findings:
+        limits = self._settings.limits
+        return Findings(
+            tally=tally,
+            book=book,
+            folder=self._folder / CRASHES,
+            make=partial(self._input, target.seed, self._settings.mutation),
+            command=absolute(self._plan.command),
+            suffix=target.suffix,
+            # Under gdb and with a symbolizer everything takes longer than the run that crashed.
+            limits=Limits(10 + 10 * limits.seconds, max(16, limits.memory_mib)),
+            examinations=self._examinations,
+            jobs=jobs,
+            save=partial(tally.save, self._folder / PROGRESS),
+        )
+
     def _fuzz(self, lanes: Lanes, findings: Findings, seconds: float) -> None:
         tally, jobs = findings.tally, findings.jobs
         left, saved = seconds, time.monotonic()
-        while left > 0 and not self._stop.is_set():
+        most = self._settings.inputs
+        while left > 0 and not self._stop.is_set() and (most is None or tally.n < most):
             clock = time.monotonic()
-            part = lanes.run(tally.lanes[:jobs], min(SLICE, left))
+            runs = None if most is None else _shared(most - tally.n, jobs)
+            part = lanes.run(tally.lanes[:jobs], min(SLICE, left), runs)
             left -= time.monotonic() - clock
             self._count(tally, part, jobs, findings)
             findings.look_at_traces()
@@ -146,6 +163,7 @@ class BlackBoxSession:
                 saved = time.monotonic()
             if part.problem:
                 raise part.problem
+            self._latest = self._told(tally, findings.book)
 
     def _count(self, tally: Tally, part: Slice, jobs: int, findings: Findings) -> None:
         for lane, event in part.events:
@@ -174,6 +192,8 @@ class BlackBoxSession:
         """The counts so far, or new ones where those belong to something else or are damaged."""
         path = self._folder / PROGRESS
         known = tallies.load(path)
+        if known is not None:
+            self._name_anew(known, book)
         if known is not None and known.bugs.keys() <= book.bugs.keys():
             if known.fingerprint == fingerprint:
                 return known
@@ -194,7 +214,7 @@ class BlackBoxSession:
         """Refuse, once in a generation, a target that cannot be fuzzed."""
         if tally.checked:
             return
-        if problems := check(target, self._plan.limits):
+        if problems := check(target, self._settings.limits):
             raise BadInput(problems[0])
         tally.checked = True
         tally.save(self._folder / PROGRESS)
@@ -212,19 +232,21 @@ class BlackBoxSession:
             raise BadInput(f"The seed file {path} cannot be read: {error.strerror}.") from error
         return Target(self._plan.command, seed, self._plan.name, suffix=path.suffix[:64])
 
-    def _mutation(self) -> Mutation:
-        longest = self._plan.max_length
-        return (
-            self._plan.mutation
-            if longest is None
-            else replace(self._plan.mutation, max_length=longest)
-        )
+    def _book(self) -> BugBook:
+        return BugBook(self._folder / CRASHES, self._plan.program.name)
+
+    def _name_anew(self, tally: Tally, book: BugBook) -> None:
+        """Bugs without frames have another id than an older fuzzwise gave them."""
+        for bug in {*tally.bugs, *tally.earlier, *tally.unchecked} - book.bugs.keys():
+            own = own_id(bug, self._plan.program.name)
+            if own in book.bugs:
+                tally.rename(bug, own)
 
     def _input(self, seed: bytes, mutation: Mutation, crash: Crash) -> bytes:
         return make_input(seed, lane_seed(self._seed, crash.lane), crash.run, mutation)
 
     def _told(self, tally: Tally, book: BugBook) -> Totals:
-        limits = self._plan.limits
+        limits = self._settings.limits
         bugs = (
             replace(bug, count=tally.count_of(bug.id) or max(1, bug.count))
             for bug in sorted(book.bugs.values(), key=lambda bug: (bug.found_at, bug.id))
@@ -244,6 +266,11 @@ class BlackBoxSession:
         return BadInput(
             f"{where}: {error.strerror or error}. Is there free disk space, and may it be written?"
         )
+
+
+def _shared(runs: int, jobs: int) -> list[int]:
+    """Runs as they are shared among so many lanes."""
+    return [runs // jobs + (lane < runs % jobs) for lane in range(jobs)]
 
 
 def _tidy(folder: Path) -> None:

@@ -158,6 +158,15 @@ class Tally(msgspec.Struct):
         shown = self.bugs.get(bug)
         return self.earlier.get(bug, 0) + (shown.count if shown else 0)
 
+    def rename(self, bug: str, name: str) -> None:
+        """A bug is known by another name now."""
+        for counts in (self.bugs, self.earlier):
+            if bug in counts:
+                counts[name] = counts.pop(bug)  # type: ignore[assignment]
+        self.unchecked = [name if known == bug else known for known in self.unchecked]
+        for trace in self.traces.values():
+            trace.bug = name if trace.bug == bug else trace.bug
+
     def observation(self) -> Observation:
         """What estimators see: species are bugs, and a run shows one at most."""
         n = self.n

@@ -1,40 +1,77 @@
-"""A [[target]] of libFuzzer: a harness that was built with fuzzwise, or is to be."""
+"""A target of libFuzzer: a harness that was built with fuzzwise, or is to be."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.config.table import Table
-from fuzzwise.engines.keys.common import FOR_BLACK_BOX, FOR_PYTHON, TWO_PROGRAMS, Common
-from fuzzwise.engines.keys.files import is_unobserved
-from fuzzwise.engines.keys.harness import Fuzzed, planned, read_fuzzed, read_program
+from fuzzwise.engines.contents import OBSERVER, contains, is_elf
+from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
+from fuzzwise.engines.harness_keys import Fuzzed, planned, read_fuzzed, read_program
 from fuzzwise.engines.libfuzzer.options import read_options
+from fuzzwise.engines.libfuzzer.program import check_program
+from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+from fuzzwise.engines.target_keys import TWO_PROGRAMS, named
+from fuzzwise.errors import BadInput
 
 
-def read_libfuzzer(table: Table, common: Common) -> list[TargetPlan]:
+def read_libfuzzer(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     """The target; none where something of it is wrong."""
-    refuse_black_box(table, 'write engine = "black-box", or program = …')
-    table.refuse("python", FOR_PYTHON)
-    fuzzed = read_libfuzzer_keys(table, common.home)
-    program = _program(table, common.home)
-    if program is None and not common.sources:
+    fuzzed = read_libfuzzer_keys(table, keys.home)
+    program = _program(table, keys.home)
+    if program is None and not keys.sources:
         return []
-    name = common.named(table, program or common.sources[0])
-    build = common.build(name)
-    command = (str(build.program if build else program), *fuzzed.options)
-    return [planned(name, command, common, fuzzed, build)]
-
-
-def refuse_black_box(table: Table, remedy: str) -> None:
-    """Refuse what only black boxes have; ``remedy`` is what to do about a command."""
-    table.refuse("command", f"{FOR_BLACK_BOX}; {remedy}")
-    table.refuse("mutation", f"{FOR_BLACK_BOX}; libFuzzer has mutations of its own, remove it.")
+    name = named(table, keys, program or keys.sources[0])
+    build = keys.build(name)
+    command = (str(build.program if build else program),)
+    return [planned(name, command, keys, fuzzed, settings_of(fuzzed), build)]
 
 
 def read_libfuzzer_keys(table: Table, home: Path) -> Fuzzed:
     """The keys of what libFuzzer fuzzes, in whichever language."""
     return read_fuzzed(table, home, read_options, time=10.0, least="1s")
+
+
+def settings_of(fuzzed: Fuzzed, python: str | None = None) -> LibFuzzerSettings:
+    """The settings that a campaign file asks for."""
+    return LibFuzzerSettings(
+        fuzzed.seconds, fuzzed.memory_mib, fuzzed.length, fuzzed.options, python=python
+    )
+
+
+def plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    """The target of ``fuzzwise fuzz``."""
+    check_program(request.target)
+    refuse_others(request)
+    return requested(request, "libfuzzer", request.target.absolute())
+
+
+def requested(
+    request: FuzzRequest, engine: str, program: Path, python: str | None = None
+) -> TargetPlan:
+    """The plan for what the user asked of libFuzzer, in whichever language."""
+    request.check_corpus()
+    settings = LibFuzzerSettings(
+        options=request.libfuzzer_options,
+        schedule=request.schedule,
+        species=request.species,
+        measure=request.measure,
+        per_seed=request.per_seed,
+        inputs=request.inputs,
+        python=python,
+    )
+    return TargetPlan(
+        *(program.stem, engine, (str(program),)),
+        *(tuple(place.absolute() for place in request.corpus), None, settings),
+        jobs=request.jobs,
+    )
+
+
+def refuse_others(request: FuzzRequest) -> None:
+    """Refuse what is asked of another fuzzer."""
+    asked = "--afl" if request.afl_options else "--arguments"
+    if request.afl_options or request.arguments is not None:
+        raise BadInput(f"{asked}: a harness of libFuzzer has no such thing; leave it out.")
 
 
 def _program(table: Table, home: Path) -> Path | None:
@@ -47,7 +84,8 @@ def _program(table: Table, home: Path) -> Path | None:
 
 
 def _objection(program: Path) -> str:
-    if not is_unobserved(program):
+    """What is wrong with a program that surely has no observer; scripts may start one that has."""
+    if not is_elf(program) or contains(program, OBSERVER):
         return ""
     remedy = f"fuzzwise build SOURCES -o {program.name}"
     return f"which was not built with fuzzwise; build it with: {remedy}"

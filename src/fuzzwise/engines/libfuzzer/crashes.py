@@ -29,9 +29,14 @@ class Crashes:
     """
 
     def __init__(
-        self, folder: CampaignFolder, launch: Launch, seeds: SeedFiles, skipped: Iterable[str]
+        self,
+        folder: CampaignFolder,
+        program: str,
+        launch: Launch,
+        seeds: SeedFiles,
+        skipped: Iterable[str],
     ) -> None:
-        self.book = BugBook(folder.crashes)
+        self.book = BugBook(folder.crashes, program)
         self.skipped = set(skipped)
         self._folder = folder
         self._launch = launch

@@ -7,23 +7,26 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzzwise.engines.contract import Engine
+from fuzzwise.config.table import Table
+from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
+from fuzzwise.engines.harness_keys import KEYS
+from fuzzwise.triage.examine import INPUT
+from fuzzwise.triage.workers import Workers
 
 if TYPE_CHECKING:
-    from fuzzwise.campaign.plan import TargetPlan
-    from fuzzwise.campaign.session import Session
-    from fuzzwise.config.table import Table
-    from fuzzwise.engines.keys.common import Common
     from fuzzwise.engines.libfuzzer.build import Toolchain
-    from fuzzwise.engines.progress import Supervisor
-    from fuzzwise.engines.settings import Settings
-    from fuzzwise.triage.workers import Workers
 
 
-def _read_target(table: Table, common: Common) -> list[TargetPlan]:
+def _read_target(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     from fuzzwise.engines.libfuzzer.config import read_libfuzzer
 
-    return read_libfuzzer(table, common)
+    return read_libfuzzer(table, keys)
+
+
+def _plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    from fuzzwise.engines.libfuzzer.config import plan_fuzz
+
+    return plan_fuzz(request)
 
 
 def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:  # noqa: ARG001
@@ -33,8 +36,6 @@ def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -
 
 
 def _one_input(plan: TargetPlan) -> tuple[str, ...]:
-    from fuzzwise.triage.examine import INPUT
-
     return (plan.command[0], INPUT)
 
 
@@ -52,17 +53,12 @@ def _toolchain(asked: str | None) -> Toolchain:  # noqa: ARG001
     return find_toolchain()
 
 
-def _supervise(settings: Settings) -> Supervisor:
-    from fuzzwise.engines.libfuzzer.supervisor import Supervisor as LibFuzzer
-
-    return LibFuzzer(settings)
-
-
 ENGINE = Engine(
     finds_coverage=True,
+    keys=("program", "sources", "flags", *KEYS),
     read_target=_read_target,
+    plan_fuzz=_plan_fuzz,
     open_session=_open_session,
     one_input=_one_input,
     build_words=_build_words,
-    supervise=_supervise,
 )

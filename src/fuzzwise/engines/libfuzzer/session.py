@@ -1,31 +1,37 @@
-"""A libFuzzer target of a campaign over many: a folder of ``fuzzwise fuzz``, a turn at a time."""
+"""A libFuzzer target at work, a turn at a time."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
-from fuzzwise.campaign.session import Totals
+from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
+from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
-from fuzzwise.engines.libfuzzer.supervisor import Supervisor
+from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.observer.observed import CorpusFiles, sound_state, why_counts_began_again
-from fuzzwise.engines.progress import NothingYet, Progress
-from fuzzwise.engines.settings import Settings
+from fuzzwise.engines.observer.observed import (
+    CorpusFiles,
+    nothing_new,
+    sound_state,
+    why_counts_began_again,
+)
+from fuzzwise.engines.observer.state import State
+from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
-from fuzzwise.triage.bug_book import BugBook
+from fuzzwise.triage.bug_book import Bug, BugBook
+from fuzzwise.triage.examine import INPUT, Verdict
 
-TICK = 0.5
+TICK = 0.25
 """Seconds between two looks at the counts, in a turn of at least eight of them."""
-
-LOADING = 60.0
-"""Seconds that a target has at least to get through its corpus, however short the turn."""
 
 FRUITLESS = 3
 """Processes in a row that died before they had made an input: the target cannot be fuzzed."""
+
+MEASURING = "measuring the truth with the corpus frozen"
 
 
 class LibFuzzerSession:
@@ -36,10 +42,9 @@ class LibFuzzerSession:
     next ones begin with the corpus that there is.
 
     ``launch`` says before each turn what is started, where that is not the program of the plan; it
-    is given a question: whether to stop waiting, because the session was interrupted.
+    is given a question: whether to stop waiting, because the session was interrupted. ``one_input``
+    is the command that runs the target on a file.
     """
-
-    finds_coverage = True
 
     def __init__(
         self,
@@ -47,58 +52,69 @@ class LibFuzzerSession:
         folder: Path,
         seed: int,
         launch: Callable[[Callable[[], bool]], Launch] | None = None,
+        one_input: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         self._plan = plan
         self._launch = launch
+        self._one_input = one_input or (lambda: (plan.command[0], INPUT))
         self._folder = CampaignFolder(folder)
         self._corpus = CorpusFiles(self._folder)
         self._seed = seed
-        self._supervisor: Supervisor | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the three below
+        self._fuzzing: Fuzzing | None = None
         self._stop = False
+        self._latest: Totals | None = None
         self._notes: tuple[str, ...] = ()
         self._fruitless: list[str] = []
 
     def interrupt(self) -> None:
-        """End the present turn, and any later one, at once."""
+        """End the present turn at once, or the next one."""
         with self._lock:
             self._stop = True
-            if self._supervisor:
-                self._supervisor.interrupt()
+            if self._fuzzing:
+                self._fuzzing.interrupt()
+
+    def close(self) -> None:
+        """Between turns there is nothing to end."""
+
+    def reproduce(self, data: bytes) -> Verdict:
+        """Run the target once on an input."""
+        settings: LibFuzzerSettings = self._plan.settings or LibFuzzerSettings()
+        return reproduce(self._one_input(), data, settings.seconds, settings.memory_mib)
 
     def totals(self) -> Totals | None:
-        """What the folder knows."""
+        """What is known: in the midst of a turn, how far it was a moment ago."""
+        with self._lock:
+            if self._latest is not None:
+                return self._latest
         try:
             record = self._folder.record()
             if record is None:
                 return None
-            observation, corpus = Observation(0, discoveries=NO_INTS), 0
             state = sound_state(self._folder, int(record.get("inputs", 0)))
-            if state and state.ready:
-                observation = state.observation(float(record.get("seconds", 0.0)))
-                corpus = int(state.head.seeds)
         except DamagedState:
             return None
-        bugs = tuple(BugBook(self._folder.crashes).bugs.values())
-        return Totals(
-            generation=str(record.get("generation", "")),
-            observation=observation,
-            seconds=float(record.get("core_seconds", 0.0)),
-            corpus=corpus,
-            bugs=bugs,
-            crashes=sum(bug.count for bug in bugs),
-            warnings=self._notes,
+        return self._totals(
+            str(record.get("generation", "")),
+            state if state and state.ready else None,
+            float(record.get("seconds", 0.0)),
+            float(record.get("core_seconds", 0.0)),
+            tuple(BugBook(self._folder.crashes, self._plan.program.name).bugs.values()),
         )
 
     def turn(self, seconds: float, jobs: int) -> Totals:
         """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
         try:
+            try:
+                return self._turn(seconds, jobs)
+            except (AnotherBuild, DamagedState) as problem:
+                self._notes = (*self._notes, why_counts_began_again(problem))
+            self._folder.begin_again()
+            self._corpus = CorpusFiles(self._folder)
             return self._turn(seconds, jobs)
-        except (AnotherBuild, DamagedState) as problem:
-            self._notes = (*self._notes, why_counts_began_again(problem))
-        self._folder.begin_again()
-        self._corpus = CorpusFiles(self._folder)
-        return self._turn(seconds, jobs)
+        finally:
+            with self._lock:
+                self._fuzzing, self._latest, self._stop = None, None, False
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
         if record := self._folder.record():
@@ -106,81 +122,79 @@ class LibFuzzerSession:
         try:
             launch = self._launch(lambda: self._stop) if self._launch else None
         except NothingYet:
-            return self.totals() or Totals("", Observation(0, discoveries=NO_INTS), 0.0, 0, (), 0)
-        supervisor = Supervisor(self._settings(seconds, jobs), launch, self._corpus)
+            return self.totals() or Totals.nothing()
+        fuzzing = Fuzzing(
+            self._plan,
+            self._folder,
+            seed=self._seed,
+            jobs=jobs,
+            tick=min(TICK, max(0.1, seconds / 8)),
+            launch=launch,
+            corpus=self._corpus,
+        )
         with self._lock:
-            self._supervisor = supervisor
+            self._fuzzing = fuzzing
             if self._stop:
-                supervisor.interrupt()
-        turn = _Turn(supervisor, seconds)
-        try:
-            progress = supervisor.run(turn)
-            observation, corpus, warnings = (
-                progress.observation,
-                progress.corpus,
-                progress.warnings,
-            )
-        except NothingYet:
-            observation, corpus, warnings = Observation(0, discoveries=NO_INTS), 0, ()
-        finally:
-            with self._lock:
-                self._supervisor = None
-        self._fruitless = [] if turn.made else [*self._fruitless, *supervisor.fruitless]
+                fuzzing.interrupt()
+        with suppress(NothingYet):
+            fuzzing.run(seconds, lambda: self._publish(fuzzing))
+        self._give_up(fuzzing)
+        return self._told(fuzzing)
+
+    def _publish(self, fuzzing: Fuzzing) -> None:
+        totals = self._told(fuzzing)
+        with self._lock:
+            self._latest = totals
+
+    def _give_up(self, fuzzing: Fuzzing) -> None:
+        """BadInput where process after process ends before it has made an input."""
+        self._fruitless = [] if fuzzing.made else [*self._fruitless, *fuzzing.fruitless]
         if len(self._fruitless) >= FRUITLESS:
             raise BadInput(
                 f"{self._plan.program} ends ({self._fruitless[-1]}) before it has made an input, "
                 f"{len(self._fruitless)} times in a row. What it showed is in "
                 f"{self._folder.crashes}; correct the target, then run again."
             )
-        bugs = tuple(supervisor.book.bugs.values())
+
+    def _told(self, fuzzing: Fuzzing) -> Totals:
+        return self._totals(
+            fuzzing.generation,
+            fuzzing.state,
+            fuzzing.seconds,
+            fuzzing.core_seconds,
+            tuple(fuzzing.book.bugs.values()),
+            MEASURING if fuzzing.is_measuring else "",
+        )
+
+    def _warnings(self, state: State | None) -> tuple[str, ...]:
+        """What would make a low risk mean nothing: said loudly, never passed over."""
+        if state is None:
+            return ()
+        found = []
+        if self._plan.corpus and state.head.inputs and state.head.initial <= 1:
+            found.append("no file of the corpus shows more than the empty input does")
+        return (*found, *nothing_new(state))
+
+    def _totals(
+        self,
+        generation: str,
+        state: State | None,
+        seconds: float,
+        core_seconds: float,
+        bugs: tuple[Bug, ...],
+        doing: str = "",
+    ) -> Totals:
+        """``doing`` is also why no risk is accepted meanwhile: a measurement is to be finished."""
         return Totals(
-            generation=supervisor.generation,
-            observation=observation,
-            seconds=supervisor.core_seconds,
-            corpus=corpus,
+            generation=generation,
+            observation=Observation(0, discoveries=NO_INTS)
+            if state is None
+            else state.observation(seconds),
+            seconds=core_seconds,
+            corpus=0 if state is None else int(state.head.seeds),
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *warnings),
+            warnings=(*self._notes, *self._warnings(state)),
+            unsettled=doing,
+            doing=doing,
         )
-
-    def _settings(self, seconds: float, jobs: int) -> Settings:
-        plan = self._plan
-        options = [f"-timeout={max(1, round(plan.limits.seconds))}"]
-        options.append(f"-rss_limit_mb={plan.limits.memory_mib}")
-        if plan.dictionary:
-            options.append(f"-dict={plan.dictionary.resolve()}")
-        if plan.max_length:
-            options.append(f"-max_len={plan.max_length}")
-        return Settings(
-            target=plan.program,
-            corpus=plan.corpus,
-            out=self._folder.out,
-            jobs=jobs,
-            most_jobs=plan.jobs,
-            tick=min(TICK, max(0.1, seconds / 8)),
-            seed=self._seed,
-            options=(*options, *plan.command[1:]),
-        )
-
-
-class _Turn:
-    """Ends the turn when its time is over; getting through the corpus may take longer.
-
-    ``made`` counts the inputs of the turn.
-    """
-
-    def __init__(self, supervisor: Supervisor, seconds: float) -> None:
-        self._supervisor = supervisor
-        self._start = supervisor.seconds
-        self._seconds = seconds
-        self._first: int | None = None
-        self.made = 0
-
-    def __call__(self, progress: Progress) -> None:
-        used = self._supervisor.seconds - self._start
-        if self._first is None:
-            self._first = progress.observation.n
-        self.made = progress.observation.n - self._first
-        is_loading = not self.made and not self._supervisor.fruitless
-        if used >= (max(self._seconds, LOADING) if is_loading else self._seconds):
-            self._supervisor.interrupt()

@@ -50,9 +50,9 @@ class CampaignFolder:
 
     @contextlib.contextmanager
     def only_one(self) -> Iterator[None]:
-        """One supervisor a folder; the lock goes with the process, however it ends."""
+        """One session a folder; the lock goes with the process, however it ends."""
         try:
-            file = locked_file(self.out / "lock")
+            file = locked_file(self.out / "counts.lock")
         except InUse as error:
             raise BadInput(
                 f"{self.out}: another fuzzwise is running this campaign. Wait for it, "

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.files import content_hash, write_whole
+from fuzzwise.files import content_hash, files_of, write_whole
 
 MOST_KNOWN = 64
 """Known seeds given to a process that goes on with a campaign; all others are in the state."""
@@ -102,15 +102,6 @@ class SeedFiles:
 def name_of(path: Path) -> str:
     """The name of a file's content, as libFuzzer gives it."""
     return content_hash(path, "sha1")
-
-
-def files_of(places: Iterable[Path]) -> list[Path]:
-    """The files that places are, or have below them, in order."""
-    found: list[Path] = []
-    for place in places:
-        paths = [place] if place.is_file() else sorted(place.rglob("*"))
-        found += [path for path in paths if path.is_file()]
-    return found
 
 
 def _sample(files: list[Path], rng: random.Random) -> list[Path]:

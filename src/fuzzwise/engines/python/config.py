@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.campaign.plan import TargetPlan
 from fuzzwise.config.table import Table, shown
-from fuzzwise.engines.keys.common import Common
-from fuzzwise.engines.keys.files import existing
-from fuzzwise.engines.keys.harness import planned
-from fuzzwise.engines.libfuzzer.config import read_libfuzzer_keys, refuse_black_box
+from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
+from fuzzwise.engines.harness_keys import planned
+from fuzzwise.engines.libfuzzer.config import (
+    read_libfuzzer_keys,
+    refuse_others,
+    requested,
+    settings_of,
+)
 from fuzzwise.engines.python.interpreter import find_python
-from fuzzwise.engines.python.launch import is_harness
+from fuzzwise.engines.python.launch import is_harness, launch
+from fuzzwise.engines.target_files import existing
+from fuzzwise.engines.target_keys import named
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 
 _NOT_BUILT = "a Python harness is not built; remove it."
 
 
-def read_python(table: Table, common: Common) -> list[TargetPlan]:
+def read_python(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     """The target; none where something of it is wrong."""
-    refuse_black_box(table, 'write program = "HARNESS.py".')
+    table.refuse("command", 'write program = "HARNESS.py".')
     table.refuse("sources", _NOT_BUILT)
     table.refuse("flags", _NOT_BUILT)
-    fuzzed = read_libfuzzer_keys(table, common.home)
-    python = _interpreter(table, common.home)
+    fuzzed = read_libfuzzer_keys(table, keys.home)
+    python = _interpreter(table, keys.home)
     text = table.text("program", expected="the path of a Python file with TestOneInput(data)")
-    path = existing(table, "program", text or "", common.home)
+    path = existing(table, "program", text or "", keys.home)
     if path is None:
         return []
     if not is_harness(path):
@@ -35,9 +39,15 @@ def read_python(table: Table, common: Common) -> list[TargetPlan]:
             "program", f"is {shown(text)}, which is no Python file with a TestOneInput(data)."
         )
         return []
-    command = (str(path), *fuzzed.options)
-    plan = planned(common.named(table, path), command, common, fuzzed)
-    return [replace(plan, python=python)]
+    settings = settings_of(fuzzed, python)
+    return [planned(named(table, keys, path), (str(path),), keys, fuzzed, settings)]
+
+
+def plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    """The target of ``fuzzwise fuzz``."""
+    refuse_others(request)
+    launch(request.target, request.python)  # an error here comes before anything is made
+    return requested(request, "python", request.target.absolute(), request.python)
 
 
 def _interpreter(table: Table, home: Path) -> str | None:

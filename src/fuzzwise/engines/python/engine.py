@@ -4,44 +4,43 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from fuzzwise.engines.contract import Engine
-
-if TYPE_CHECKING:
-    from fuzzwise.campaign.plan import TargetPlan
-    from fuzzwise.campaign.session import Session
-    from fuzzwise.config.table import Table
-    from fuzzwise.engines.keys.common import Common
-    from fuzzwise.engines.progress import Supervisor
-    from fuzzwise.engines.settings import Settings
-    from fuzzwise.triage.workers import Workers
+from fuzzwise.config.table import Table
+from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
+from fuzzwise.engines.harness_keys import KEYS
+from fuzzwise.engines.python import SUFFIX
+from fuzzwise.triage.examine import INPUT
+from fuzzwise.triage.workers import Workers
 
 
 def _claims(program: Path, in_command: bool) -> bool:
-    from fuzzwise.engines.python.launch import SUFFIX
-
     return program.suffix == SUFFIX and not in_command
 
 
-def _read_target(table: Table, common: Common) -> list[TargetPlan]:
+def _read_target(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     from fuzzwise.engines.python.config import read_python
 
-    return read_python(table, common)
+    return read_python(table, keys)
+
+
+def _plan_fuzz(request: FuzzRequest) -> TargetPlan:
+    from fuzzwise.engines.python.config import plan_fuzz
+
+    return plan_fuzz(request)
 
 
 def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -> Session:  # noqa: ARG001
     from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
     from fuzzwise.engines.python.launch import launch
 
-    return LibFuzzerSession(plan, folder, seed, partial(launch, plan.program, plan.python))
+    start = partial(launch, plan.program, _interpreter(plan))
+    return LibFuzzerSession(plan, folder, seed, start, partial(_one_input, plan))
 
 
 def _one_input(plan: TargetPlan) -> tuple[str, ...]:
     from fuzzwise.engines.python.launch import replay
-    from fuzzwise.triage.examine import INPUT
 
-    return (*replay(plan.program, plan.python), INPUT)
+    return (*replay(plan.program, _interpreter(plan)), INPUT)
 
 
 def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
@@ -51,19 +50,17 @@ def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
     return known_files(plan.program)
 
 
-def _supervise(settings: Settings) -> Supervisor:
-    from fuzzwise.engines.libfuzzer.supervisor import Supervisor as LibFuzzer
-    from fuzzwise.engines.python.launch import launch
-
-    return LibFuzzer(settings, launch(settings.target, settings.python))
+def _interpreter(plan: TargetPlan) -> str | None:
+    return plan.settings.python if plan.settings else None
 
 
 ENGINE = Engine(
     finds_coverage=True,
+    keys=("program", "python", *KEYS),
     read_target=_read_target,
+    plan_fuzz=_plan_fuzz,
     open_session=_open_session,
     one_input=_one_input,
     claims=_claims,
     made_of=_made_of,
-    supervise=_supervise,
 )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.launch import Launch
+from fuzzwise.engines.python import SUFFIX
 from fuzzwise.engines.python.interpreter import find_python, locate
 from fuzzwise.engines.python.probe import RUNNER, probe, variables
 from fuzzwise.errors import BadInput
 
-SUFFIX = ".py"
 _SIGNS = (b"TestOneInput", b"atheris")
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.engines.cache import cache_folder
+from fuzzwise.engines.contract import NothingYet
 from fuzzwise.engines.libfuzzer.build import find_toolchain, preload
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
-from fuzzwise.engines.progress import NothingYet
 from fuzzwise.engines.python.inside import CHECK
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, stamp, write_whole

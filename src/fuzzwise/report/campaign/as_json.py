@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from fuzzwise.assessment import Assessment, assess
 from fuzzwise.errors import NotEstimable
+from fuzzwise.judge import Judgement, Terms, judge
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.report.estimate_json import estimate_json
-from fuzzwise.snapshot import Campaign
 from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, TargetState
 from fuzzwise.text import printable
 
@@ -48,7 +47,7 @@ def _target(
     target: TargetState, observation: Observation | None, confidence: float
 ) -> dict[str, object]:
     known = (
-        assess(Campaign(target.name, (observation,)), target.accepted_risk, confidence)
+        judge(observation, Terms(target.accepted_risk, confidence))
         if observation is not None and observation.n
         else None
     )
@@ -81,12 +80,12 @@ def _target(
     }
 
 
-def _estimates(known: Assessment | None) -> dict[str, object]:
+def _estimates(known: Judgement | None) -> dict[str, object]:
     made = known.estimates if known else {}
     return {name: estimate_json(e) for name, e in made.items() if isinstance(e, Estimate)}
 
 
-def _not_estimable(known: Assessment | None) -> dict[str, str]:
+def _not_estimable(known: Judgement | None) -> dict[str, str]:
     made = known.estimates if known else {}
     return {name: str(e) for name, e in made.items() if isinstance(e, NotEstimable)}
 

@@ -103,7 +103,7 @@ def bugs_worst_first(
 
 def clearest(bugs: Sequence[BugState]) -> BugState:
     """The worst of the bugs that show every time; of all, where none does."""
-    return min(bugs_worst_first(bugs), key=lambda bug: bug.flaky)
+    return min(bugs_worst_first(bugs), key=lambda bug: bool(bug.flaky))
 
 
 def place(bug: BugState) -> str:

@@ -90,12 +90,12 @@ def line(campaign: Standing) -> str:
     """A campaign in one plain line."""
     judged = campaign.judged
     o = judged.reading.observation
-    parts = [f"risk {short.risk(judged.assessment.risk)}", f"{o.n:,} inputs"]
+    parts = [f"risk {short.risk(judged.judgement.risk)}", f"{o.n:,} inputs"]
     if o.discoveries is not None:
         parts.append(f"{len(o.discoveries):,} found")
     if judged.reading.crashes:
         parts.append(f"{judged.reading.crashes:,} crashes")
-    seconds = left.of_campaign(judged.assessment)
+    seconds = judged.judgement.seconds_to_decision
     if seconds is not None and not judged.reached:
         parts.append(f"about {short.rough(seconds)} left")
     word = state(campaign)
@@ -108,7 +108,7 @@ def state(campaign: Standing) -> str:
         return "stop"
     if campaign.ended:
         return "ended"
-    return "" if campaign.judged.assessment.accepted_risk is None else "go on"
+    return "" if campaign.judged.judgement.accepted_risk is None else "go on"
 
 
 def frame(look: Look, width: int, height: int, limit: float | None = None) -> RenderableType:
@@ -116,7 +116,7 @@ def frame(look: Look, width: int, height: int, limit: float | None = None) -> Re
     head = Text("fuzzwise watch", "bold", no_wrap=True)
     head.append(f"  {short.clock(look.seconds)}", "default")
     head.append(f" of {short.clock(limit)}" if limit is not None else "", "default")
-    risk = look.campaigns[0].judged.assessment.accepted_risk
+    risk = look.campaigns[0].judged.judgement.accepted_risk
     if risk is not None:
         head.append(f"  accepted risk {risk:g}", "default")
     head.append("  Ctrl-C ends the view, not the fuzzer", "dim")
@@ -140,12 +140,12 @@ def frame(look: Look, width: int, height: int, limit: float | None = None) -> Re
 def rows(campaign: Standing) -> list[tuple[str, str]]:
     """What there is to say of one campaign, as pairs of a name and a value."""
     judged = campaign.judged
-    a = judged.assessment
+    a = judged.judgement
     risk = words.probability(a.risk) if a.risk else short.NONE
     shown = []
     if a.decision is not None:
         shown.append(("verdict", f"{'Stop' if a.decision.stop else 'Go on'}: {a.decision.detail}"))
-    shown.append(("risk", f"{risk}  {watch_words.trend(judged)}".rstrip()))
+    shown.append(("risk", f"{risk}  {judged.judgement.trend}".rstrip()))
     if a.decision is not None and not a.decision.stop:
         inputs = a.inputs_left
         if inputs and isinf(inputs.value):
@@ -156,7 +156,7 @@ def rows(campaign: Standing) -> list[tuple[str, str]]:
             shown.append(("left", f"{words.span(inputs, words.count)} inputs"))
         shown.append(("", watch_words.next_look(judged)))
     shown += watch_words.facts(judged)
-    if judged.exponent is not None:
+    if judged.judgement.exponent is not None:
         shown.append(("growth", watch_words.growth(judged)[0]))
     return shown
 
@@ -183,8 +183,8 @@ def _most_urgent(campaigns: Sequence[Standing], room: int) -> list[Standing]:
 
 def _columns(campaigns: Sequence[Standing]) -> list[Column]:
     judged = [c.judged for c in campaigns]
-    risks = [j.assessment.risk for j in judged]
-    waits = [0.0 if j.reached else left.of_campaign(j.assessment) for j in judged]
+    risks = [j.judgement.risk for j in judged]
+    waits = [0.0 if j.reached else j.judgement.seconds_to_decision for j in judged]
     moods = [STYLES.get(state(c), "") for c in campaigns]
     observations = [j.reading.observation for j in judged]
     return [
@@ -198,7 +198,7 @@ def _columns(campaigns: Sequence[Standing]) -> list[Column]:
             rank=1,
             right=True,
         ),
-        Column("", [TRENDS.get(watch_words.trend(j), " ") for j in judged], rank=4),
+        Column("", [TRENDS.get(j.judgement.trend, " ") for j in judged], rank=4),
         Column(
             "left",
             [short.NONE if wait is None else short.rough(wait) for wait in waits],

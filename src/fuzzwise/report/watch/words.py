@@ -7,7 +7,6 @@ import re
 from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
 from fuzzwise.report import assessment_words, short, words
-from fuzzwise.report import left as time_left
 from fuzzwise.watch.verdict import Judged
 
 NEEDS = {
@@ -43,18 +42,17 @@ def version(judged: Judged) -> str:
 
 def conclusion(judged: Judged) -> list[str]:
     """The verdict if there is one to give, the risk, and what is left."""
-    a = judged.assessment
+    a = judged.judgement
     verdict, *left = assessment_words.decision(a) or [""]
     return [line for line in (verdict, assessment_words.risk(a), *left, next_look(judged)) if line]
 
 
 def next_look(judged: Judged) -> str:
     """When the stop rule looks again; nothing where it said stop, or there is none."""
-    a, o = judged.assessment, judged.reading.observation
-    if a.accepted_risk is None or a.decision is None or a.decision.stop:
+    a = judged.judgement
+    if a.next_look is None or a.decision is None or a.decision.stop:
         return ""
-    due = time_left.next_look(a.accepted_risk, o.n)
-    wait = time_left.to_next_look(a.accepted_risk, o.n, o.seconds)
+    due, wait = a.next_look, a.seconds_to_next_look
     when = "" if wait is None else f", in {words.duration(wait)}"
     return f"The rule looks again after {due:,} inputs{when}."
 
@@ -105,7 +103,7 @@ def crashes(judged: Judged) -> str:
 
 def growth(judged: Judged) -> list[str]:
     """The power law, and what it promises."""
-    b = judged.exponent
+    b = judged.judgement.exponent
     if b is None or b.low is None or b.high is None:
         return []
     law = f"Discoveries grow as n^{b.value:.2f} ({b.low:.2f} to {b.high:.2f})"
@@ -114,23 +112,14 @@ def growth(judged: Judged) -> list[str]:
     else:
         meaning = f"ten times the inputs find {10**b.value:.1f} times as much"
     lines = [f"{law}: {meaning}, if that power law goes on."]
-    return lines + assessment_words.richness(judged.assessment)
-
-
-def trend(judged: Judged) -> str:
-    """Whether the risk falls, compared with what it was after half of the inputs."""
-    now, before = judged.assessment.risk, judged.half
-    if now is None or before is None or before.value <= 0:
-        return ""
-    change = now.value / before.value
-    return "falling" if change < 1 - STEADY else "rising" if change > 1 + STEADY else "level"
+    return lines + assessment_words.richness(judged.judgement)
 
 
 def possible(judged: Judged) -> list[tuple[str, ...]]:
     """A row for each estimator that the files allow."""
     return [
         assessment_words.row(method, e)
-        for method, e in judged.assessment.estimates.items()
+        for method, e in judged.judgement.estimates.items()
         if isinstance(e, Estimate)
     ]
 
@@ -138,7 +127,7 @@ def possible(judged: Judged) -> list[tuple[str, ...]]:
 def impossible(judged: Judged) -> list[str]:
     """Which estimators the files do not allow, and why, a line for each reason."""
     reasons: dict[str, list[str]] = {}
-    for method, e in judged.assessment.estimates.items():
+    for method, e in judged.judgement.estimates.items():
         if isinstance(e, NotEstimable):
             reasons.setdefault(_field(str(e)), []).append(method)
     who = judged.reading.kind

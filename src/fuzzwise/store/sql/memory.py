@@ -34,8 +34,15 @@ def memory_of(connection: Connection, begun: bool) -> dict[str, TargetMemory]:
     return {row.name: _one(row, begun) for row in connection.execute(query)}
 
 
-def _one(row: Row[Any], begun: bool) -> TargetMemory:
+def _rate(row: Row[Any], speed: float) -> float:
+    """As it was judged; an older fuzzwise has not kept that, but the risk."""
+    if row.discovery_rate is not None:
+        return float(row.discovery_rate)
     risk = estimate_of(row.risk)
+    return 0.0 if risk is None else risk.value * speed
+
+
+def _one(row: Row[Any], begun: bool) -> TargetMemory:
     speed = row.counted / row.spent if row.spent else 0.0
     return TargetMemory(
         state=row.state,
@@ -51,7 +58,7 @@ def _one(row: Row[Any], begun: bool) -> TargetMemory:
         bugs=row.bugs or 0,
         new_bugs=row.new_bugs,
         singletons=row.singletons or 0,
-        discovery_rate=0.0 if risk is None else risk.value * speed,
+        discovery_rate=_rate(row, speed),
         in_flight=row.in_flight or (not begun and row.running > 0),
         finds_coverage=row.finds_coverage,
         engine=row.engine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sqlalchemy import Connection, func, insert, inspect, select
+from sqlalchemy import Connection, Table, func, insert, inspect, select
 
 import fuzzwise
 from fuzzwise.errors import BadInput
@@ -18,12 +18,27 @@ def _create(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
-STEPS: tuple[Step, ...] = (_create,)
-"""Step k makes version k from version k-1; steps that were released are never edited.
+def _add_what_was_judged(connection: Connection) -> None:
+    """What a target's judgement said is kept as it was made, and whether a bug was checked."""
+    add_columns(connection, schema.targets, "seconds_to_decision", "discovery_rate")
+    add_columns(connection, schema.bugs, "checked")
 
-The step that comes next changes the tables with SQL of its own, and ``_create`` becomes the text
-of version 1, so that the steps in a row end at the tables of ``schema`` wherever they begin.
+
+STEPS: tuple[Step, ...] = (_create, _add_what_was_judged)
+"""Step k makes version k from version k-1.
+
+The first makes the tables as they are now, so that a new database has everything at once; later
+steps bring what older ones lack, and find nothing to do in a new one.
 """
+
+
+def add_columns(connection: Connection, table: Table, *names: str) -> None:
+    """Add columns of the present schema, without values, that a table does not have yet."""
+    there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    for name in names:
+        if name not in there:
+            kind = table.c[name].type.compile(connection.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {name} {kind}")
 
 
 def version_of(connection: Connection) -> int:

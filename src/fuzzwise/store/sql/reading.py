@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,21 +17,112 @@ from sqlalchemy import Connection, bindparam, func, select
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
 from fuzzwise.store.contract import BugTime
-from fuzzwise.store.sql.migrations import STEPS, check_version, version_of
+from fuzzwise.store.sql.migrations import STEPS, check_version, migrate, version_of
 from fuzzwise.store.sql.observations import unpack
 from fuzzwise.store.sql.schema import bugs, epochs, generations, observations, targets
 from fuzzwise.store.sql.states import PRESENT_COUNTS, no_campaign, state_of
-from fuzzwise.store.sqlite import FILE, open_for_reading, sentences
+from fuzzwise.store.sqlite import FILE, open_for_reading, open_for_writing, sentences
 from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
 
 LOCK = "lock"
 """The file in a campaign's folder that the running manager holds an exclusive lock on (flock)."""
 
 
-def read_state(folder: Path) -> CampaignState:
-    """The campaign in a folder as it is now."""
-    with _reader(folder) as connection:
-        return state_of(connection, folder, is_running(folder))
+class SqlReader:
+    """Reads the campaign in a folder; each call sees one moment of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def is_running(self) -> bool:
+        """Whether somebody runs the campaign now."""
+        return is_running(self._folder)
+
+    def state(self) -> CampaignState:
+        """The campaign in the folder as it is now."""
+        with self._connected() as connection:
+            return state_of(connection, self._folder, is_running(self._folder))
+
+    def history(self, points: int = 400) -> tuple[TargetHistory, ...]:
+        """Each target over time: at most so many epochs, the first and the last always among them.
+
+        They are spread evenly on the logarithm of the inputs. The database looks each of them up in
+        an index, so that the time needed does not grow with the number of epochs.
+        """
+        with self._connected() as connection:
+            query = (
+                select(targets.c.name, generations.c.id)
+                .outerjoin(generations, PRESENT_COUNTS)
+                .where(targets.c.present)
+                .order_by(targets.c.position)
+            )
+            return tuple(
+                _history(name, _kept(connection, counts, max(2, points)))
+                for name, counts in connection.execute(query).all()
+            )
+
+    def decisions(self, target: str = "", last: int = 50) -> tuple[DecisionState, ...]:
+        """The latest decisions, of one target or of all; newest last."""
+        other = targets.alias("other")
+        results = (epochs.c.seconds, epochs.c.inputs, epochs.c.discoveries, epochs.c.new_bugs)
+        query = (
+            select(
+                *(epochs.c.began, targets.c.name, epochs.c.reason, epochs.c.belief),
+                *(func.coalesce(other.c.name, ""), epochs.c.other_belief, *results),
+            )
+            .join(targets, targets.c.id == epochs.c.target_id)
+            .outerjoin(other, other.c.id == epochs.c.other_id)
+            .order_by(epochs.c.id.desc())
+            .limit(last)
+        )
+        with self._connected() as connection:
+            if target:
+                known = connection.scalar(select(targets.c.id).where(targets.c.name == target))
+                if known is None:
+                    raise BadInput(f"The campaign in {self._folder} has no target {target!r}.")
+                query = query.where(epochs.c.target_id == known)
+            return tuple(DecisionState(*row) for row in reversed(connection.execute(query).all()))
+
+    def observations(self) -> dict[str, Observation]:
+        """The latest observation of each target that has one."""
+        query = (
+            select(targets.c.name, observations.c.content)
+            .join(targets, targets.c.id == observations.c.target_id)
+            .where(targets.c.present)
+            .order_by(targets.c.position)
+        )
+        with self._connected() as connection:
+            return {name: unpack(content) for name, content in connection.execute(query)}
+
+    def bug_times(self) -> tuple[BugTime, ...]:
+        """When each target first showed each of its bugs, in the order of first sight."""
+        when = (bugs.c.at, bugs.c.after_inputs, bugs.c.after_seconds)
+        query = (
+            select(targets.c.name, bugs.c.bug, *when)
+            .join(targets, targets.c.id == bugs.c.target_id)
+            .where(targets.c.present)
+            .order_by(bugs.c.at, bugs.c.id)
+        )
+        with self._connected() as connection:
+            return tuple(BugTime(*row) for row in connection.execute(query))
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """A connection in a transaction: all that it reads belongs to one moment."""
+        path = self._folder / FILE
+        if not path.is_file():
+            raise no_campaign(self._folder)
+        with sentences(path), open_for_reading(path) as connection:
+            with connection.begin():
+                version = version_of(connection)
+                check_version(version, path)
+                if version == len(STEPS):
+                    yield connection
+                    return
+            if version == 0:
+                raise no_campaign(self._folder)
+        with _brought_up_to_date(path) as connection:
+            yield connection
 
 
 def is_running(folder: Path) -> bool:
@@ -44,90 +137,21 @@ def is_running(folder: Path) -> bool:
     return False
 
 
-def read_history(folder: Path, points: int = 400) -> tuple[TargetHistory, ...]:
-    """Each target over time: at most so many epochs, the first and the last always among them.
-
-    They are spread evenly on the logarithm of the inputs. The database looks each of them up in
-    an index, so that the time needed does not grow with the number of epochs.
-    """
-    with _reader(folder) as connection:
-        query = (
-            select(targets.c.name, generations.c.id)
-            .outerjoin(generations, PRESENT_COUNTS)
-            .where(targets.c.present)
-            .order_by(targets.c.position)
-        )
-        return tuple(
-            _history(name, _kept(connection, counts, max(2, points)))
-            for name, counts in connection.execute(query).all()
-        )
-
-
-def read_decisions(folder: Path, target: str = "", last: int = 50) -> tuple[DecisionState, ...]:
-    """The latest decisions, of one target or of all; newest last."""
-    other = targets.alias("other")
-    results = (epochs.c.seconds, epochs.c.inputs, epochs.c.discoveries, epochs.c.new_bugs)
-    query = (
-        select(
-            *(epochs.c.began, targets.c.name, epochs.c.reason, epochs.c.belief),
-            *(func.coalesce(other.c.name, ""), epochs.c.other_belief, *results),
-        )
-        .join(targets, targets.c.id == epochs.c.target_id)
-        .outerjoin(other, other.c.id == epochs.c.other_id)
-        .order_by(epochs.c.id.desc())
-        .limit(last)
-    )
-    with _reader(folder) as connection:
-        if target:
-            known = connection.scalar(select(targets.c.id).where(targets.c.name == target))
-            if known is None:
-                raise BadInput(f"The campaign in {folder} has no target {target!r}.")
-            query = query.where(epochs.c.target_id == known)
-        return tuple(DecisionState(*row) for row in reversed(connection.execute(query).all()))
-
-
-def read_observations(folder: Path) -> dict[str, Observation]:
-    """The latest observation of each target that has one."""
-    query = (
-        select(targets.c.name, observations.c.content)
-        .join(targets, targets.c.id == observations.c.target_id)
-        .where(targets.c.present)
-        .order_by(targets.c.position)
-    )
-    with _reader(folder) as connection:
-        return {name: unpack(content) for name, content in connection.execute(query)}
-
-
-def read_bug_times(folder: Path) -> tuple[BugTime, ...]:
-    """When each target first showed each of its bugs, in the order of first sight."""
-    when = (bugs.c.at, bugs.c.after_inputs, bugs.c.after_seconds)
-    query = (
-        select(targets.c.name, bugs.c.bug, *when)
-        .join(targets, targets.c.id == bugs.c.target_id)
-        .where(targets.c.present)
-        .order_by(bugs.c.at, bugs.c.id)
-    )
-    with _reader(folder) as connection:
-        return tuple(BugTime(*row) for row in connection.execute(query))
-
-
 @contextmanager
-def _reader(folder: Path) -> Iterator[Connection]:
-    """A connection in a transaction: all that it reads belongs to one moment."""
-    path = folder / FILE
-    if not path.is_file():
-        raise no_campaign(folder)
-    with sentences(path), open_for_reading(path) as connection, connection.begin():
-        version = version_of(connection)
-        check_version(version, path)
-        if version == 0:
-            raise no_campaign(folder)
-        if version < len(STEPS):
-            raise BadInput(
-                f"{path} was written by an older fuzzwise. Run the campaign once more with this "
-                "one, which brings the file up to date, or read it with the older one."
-            )
-        yield connection
+def _brought_up_to_date(path: Path) -> Iterator[Connection]:
+    """A copy of a store that an older fuzzwise has written, as this one would write it.
+
+    The store itself is left as it is: the older one may still use it.
+    """
+    with tempfile.TemporaryDirectory(prefix="fuzzwise-") as scratch:
+        copy = Path(scratch) / path.name
+        for end in ("", "-wal"):
+            if (part := path.with_name(path.name + end)).is_file():
+                shutil.copyfile(part, copy.with_name(copy.name + end))
+        with open_for_writing(copy) as connection:
+            migrate(connection, copy)
+            with connection.begin():
+                yield connection
 
 
 _Rows = Sequence[Sequence[Any]]

@@ -102,6 +102,8 @@ targets = Table(
     _needed("looked", BigInteger),  # inputs at the stop rule's last look
     Column("looked_high", Float),  # the upper end of the risk then
     _needed("signature", Words),  # of the files it was made from when it left the schedule; "" none
+    Column("seconds_to_decision", Float),  # since version 2: until the stop rule can say stop
+    Column("discovery_rate", Float),  # since version 2: discoveries to expect in a second
 )
 
 generations = Table(
@@ -167,6 +169,7 @@ bugs = Table(
     _needed("report", Words),  # a file, likewise
     _needed("command", Words),  # for the shell: shows the bug
     _needed("flaky", Boolean),
+    Column("checked", Boolean),  # since version 2: whether anybody has tried if it is flaky
     UniqueConstraint("target_id", "bug"),
     Index("bugs_by_hash", "bug"),
 )

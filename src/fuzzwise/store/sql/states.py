@@ -121,12 +121,20 @@ def _target_states(
             risk=estimate_of(row.risk),
             trend=row.trend,
             seconds_left=estimate_of(row.seconds_left),
+            seconds_to_decision=_to_decision(row),
             bugs=tuple(own[row.id]),
             crashes=row.crashes,
             warnings=tuple(row.warnings),
         )
         for row in kept
     )
+
+
+def _to_decision(row: Row[Any]) -> float | None:
+    """As it was judged; an older fuzzwise has kept the forecast alone."""
+    if row.seconds_to_decision is not None or row.seconds_left is None:
+        return row.seconds_to_decision  # type: ignore[no-any-return]
+    return float(row.seconds_left["value"])
 
 
 def _bugs(connection: Connection) -> dict[str, list[Row[Any]]]:
@@ -162,5 +170,6 @@ def _joined(rows: list[Row[Any]]) -> BugState:
         at=first.at,
         after_inputs=first.after_inputs,
         after_seconds=first.after_seconds,
-        flaky=first.flaky,
+        # An older fuzzwise has told of those only that it had checked and found flaky.
+        flaky=first.flaky if first.flaky or first.checked else None,
     )

@@ -1,4 +1,4 @@
-"""The store as the manager uses it: one writer, one thread, every change one transaction.
+"""The store in SQL: one writer, one thread, every change one transaction.
 
 Totals of a generation are absolute, so that what an epoch adds is their difference to the totals
 told before: telling the same twice adds nothing, and a killed run loses nothing that its targets'
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,10 +18,16 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, or_, select, update
 
 import fuzzwise
-from fuzzwise.campaign.plan import CampaignPlan, TargetPlan
-from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
-from fuzzwise.store.contract import Added, BugFound, FinishedTurn, TargetMemory
+from fuzzwise.store.contract import (
+    Added,
+    BugFound,
+    Choice,
+    FinishedTurn,
+    RunEntry,
+    TargetEntry,
+    TargetMemory,
+)
 from fuzzwise.store.sql.memory import memory_of
 from fuzzwise.store.sql.migrations import migrate
 from fuzzwise.store.sql.reading import is_running
@@ -29,7 +36,6 @@ from fuzzwise.store.sql.states import state_of
 from fuzzwise.store.sql.take import Taken, take
 from fuzzwise.store.sqlite import (
     FILE,
-    StoreFull,
     checkpoint,
     open_for_writing,
     put_aside_if_damaged,
@@ -37,13 +43,11 @@ from fuzzwise.store.sqlite import (
 )
 from fuzzwise.store.states import WAITING, CampaignState, Stopped
 
-__all__ = ["RECOVERED", "Store", "StoreFull"]
-
 RECOVERED = "recovered"
 """The reason of an epoch whose totals an earlier, killed run left behind."""
 
 
-class Store:
+class SqlStore:
     """The database of one campaign, for the one process that runs it."""
 
     def __init__(self, folder: Path, connection: Connection, notes: tuple[str, ...]) -> None:
@@ -55,7 +59,7 @@ class Store:
         self._written: dict[tuple[int, str], BugFound] = {}
 
     @classmethod
-    def open(cls, folder: Path) -> Store:
+    def open(cls, folder: Path) -> SqlStore:
         """Open or make the database of a folder; ``notes`` says if a damaged one was put aside."""
         path = folder / FILE
         try:
@@ -78,7 +82,7 @@ class Store:
         """Let go of the file; everything is in it already."""
         self._connection.close()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> SqlStore:
         return self
 
     def __exit__(
@@ -89,7 +93,7 @@ class Store:
     ) -> None:
         self.close()
 
-    def begin_run(self, plan: CampaignPlan, budget: float | None) -> None:
+    def begin_run(self, run: RunEntry) -> None:
         """A new run of the campaign; epochs that an earlier one left under way are lost."""
         with self._transaction() as connection:
             connection.execute(
@@ -104,14 +108,14 @@ class Store:
                     running=0,
                 )
             )
-            self._put_targets(connection, plan.targets)
+            self._put_targets(connection, run.targets)
             row = {
-                "name": plan.name,
-                "budget": budget,
-                "cores": plan.cores,
-                "scheduler": plan.scheduler,
-                "epoch": plan.epoch,
-                "confidence": plan.confidence,
+                "name": run.name,
+                "budget": run.budget,
+                "cores": run.cores,
+                "scheduler": run.scheduler,
+                "epoch": run.epoch,
+                "confidence": run.confidence,
                 "pid": os.getpid(),
                 "fuzzwise": fuzzwise.__version__,
                 "seconds": self._seconds(connection),
@@ -147,15 +151,7 @@ class Store:
             latest = select(runs.c.stop_reason).order_by(runs.c.id.desc()).limit(1)
             return connection.scalar(latest) is not None
 
-    def start_epoch(
-        self,
-        at: float,
-        target: str,
-        reason: str,
-        belief: float | None,
-        other: str,
-        other_belief: float | None,
-    ) -> int:
+    def start_epoch(self, at: float, target: str, choice: Choice) -> int:
         """A target gets an epoch; the number of the epoch."""
         with self._transaction() as connection:
             row = self._target(connection, target)
@@ -163,10 +159,10 @@ class Store:
                 connection,
                 target_id=row.id,
                 began=at,
-                reason=reason,
-                belief=belief,
-                other_id=self._target(connection, other).id if other else None,
-                other_belief=other_belief,
+                reason=choice.reason,
+                belief=choice.belief,
+                other_id=self._target(connection, choice.other).id if choice.other else None,
+                other_belief=choice.other_belief,
             )
             self._change(connection, row.id, running=targets.c.running + 1)
         return epoch
@@ -257,21 +253,14 @@ class Store:
         later = (runs.c.id == self._run, runs.c.seconds < seconds)
         connection.execute(update(runs).where(*later).values(seconds=seconds))
 
-    def _put_targets(self, connection: Connection, plans: tuple[TargetPlan, ...]) -> None:
+    def _put_targets(self, connection: Connection, entries: tuple[TargetEntry, ...]) -> None:
         known = set(connection.scalars(select(targets.c.name)))
-        for position, plan in enumerate(plans):
-            row = {
-                "position": position,
-                "present": True,
-                "engine": plan.engine,
-                "finds_coverage": engine_named(plan.engine).finds_coverage,
-                "share": plan.share,
-                "accepted_risk": plan.accepted_risk,
-            }
-            if plan.name in known:
-                connection.execute(update(targets).where(targets.c.name == plan.name).values(row))
+        for position, entry in enumerate(entries):
+            row = asdict(entry) | {"position": position, "present": True}
+            if entry.name in known:
+                connection.execute(update(targets).where(targets.c.name == entry.name).values(row))
             else:
-                connection.execute(insert(targets), {"name": plan.name} | row | _NOTHING_YET)
+                connection.execute(insert(targets), row | _NOTHING_YET)
 
     def _target(self, connection: Connection, name: str) -> Row[Any]:
         return connection.execute(select(targets).where(targets.c.name == name)).one()

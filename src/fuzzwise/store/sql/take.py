@@ -111,6 +111,8 @@ def _shown(turn: FinishedTurn) -> dict[str, Any]:
         "risk": estimate_row(turn.risk),
         "trend": turn.trend,
         "seconds_left": estimate_row(turn.seconds_left),
+        "seconds_to_decision": turn.seconds_to_decision,
+        "discovery_rate": turn.discovery_rate,
         "warnings": list(dict.fromkeys(turn.warnings)),
     }
 
@@ -198,6 +200,7 @@ def _bug_row(found: BugFound) -> dict[str, Any]:
         "file": bug.file,
         "line": bug.line,
         "flaky": bool(bug.flaky),
+        "checked": bug.flaky is not None,
         "crashes": int(bug.count),
         "inputs": list(found.inputs),
         "report": found.report,

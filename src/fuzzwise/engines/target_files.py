@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import re
 from pathlib import Path
 
@@ -10,10 +9,6 @@ from fuzzwise.config.table import Table, shown
 from fuzzwise.engines.compilers import CXX_SUFFIXES
 
 _SOURCES = {".c", *CXX_SUFFIXES}
-_OBSERVER = b"FUZZWISE_STATE"
-"""The variable that every observed harness asks for."""
-
-_ELF = b"\x7fELF"
 _NOT_A_PROGRAM = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r"}
 _NAMES_A_FILE = re.compile(r"(-I|-L|-iquote|-isystem|-include)?(.+)", re.DOTALL)
 _ENTRY = re.compile(rb'[^"]*"(?:[^\\"]|\\\\|\\"|\\x[0-9a-fA-F]{2})+"')
@@ -31,18 +26,6 @@ def existing(table: Table, key: str, text: str, home: Path) -> Path | None:
         pass
     table.problem(key, f"is {shown(text)}; there is no such file or folder beside the file.")
     return None
-
-
-def is_unobserved(program: Path) -> bool:
-    """Whether a program surely has no observer in it; scripts may start one that has."""
-    try:
-        with (
-            program.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        ):
-            return content[:4] == _ELF and content.find(_OBSERVER) < 0
-    except (OSError, ValueError):  # an empty file has no mapping
-        return False
 
 
 def find_sources(table: Table, home: Path) -> tuple[Path, ...]:

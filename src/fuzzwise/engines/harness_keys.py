@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fuzzwise.campaign.plan import Build, TargetPlan
 from fuzzwise.config.table import Table, files, shown
-from fuzzwise.engines.blackbox import Limits
-from fuzzwise.engines.keys.common import FOR_BLACK_BOX, Common
-from fuzzwise.engines.keys.files import existing, wrong_line
+from fuzzwise.engines.contract import Build, CommonKeys, TargetPlan
+from fuzzwise.engines.target_files import existing, wrong_line
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
+
+KEYS = ("corpus", "dictionary", "options", "max_length", "limits.time", "limits.memory_mib")
 
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """How harnesses are fuzzed, in whichever language; ``options`` are words for the fuzzer."""
+    """How harnesses are fuzzed, in whichever language; ``options`` are words for the fuzzer.
 
-    limits: Limits
+    ``seconds`` and ``memory_mib`` are what one input may take.
+    """
+
+    seconds: float
+    memory_mib: int
     options: tuple[str, ...]
     length: int | None
     corpus: tuple[Path, ...]
@@ -30,7 +35,10 @@ def read_fuzzed(
     table: Table, home: Path, options: Callable[[Table], tuple[str, ...]], time: float, least: str
 ) -> Fuzzed:
     """The keys of harnesses; ``time`` is the usual limit of a run in seconds, of at ``least``."""
-    limits = _limits(table.table("limits"), time, least)
+    limits = table.table("limits")
+    seconds = limits.duration("time", time, least, "1d")
+    memory = limits.whole("memory_mib", 2048, 16, 1 << 24)
+    limits.finish()
     words = options(table)
     length = table.whole("max_length", 0, 1, 1 << 30) or None
     corpus = tuple(
@@ -39,7 +47,7 @@ def read_fuzzed(
     dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
     if dictionary is not None and (wrong := wrong_line(dictionary)):
         table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
-    return Fuzzed(limits, words, length, corpus, dictionary)
+    return Fuzzed(seconds, memory, words, length, corpus, dictionary)
 
 
 def read_program(
@@ -66,25 +74,16 @@ def read_program(
 def planned(
     name: str,
     command: tuple[str, ...],
-    common: Common,
+    keys: CommonKeys,
     fuzzed: Fuzzed,
+    settings: Any,
     build: Build | None = None,
 ) -> TargetPlan:
-    """The target, with its command as it is for its engine."""
+    """The target, with its command and its settings as they are for its engine."""
     return TargetPlan(
-        name, common.engine, command, fuzzed.corpus, fuzzed.dictionary, fuzzed.limits,
-        max_length=fuzzed.length, share=common.share, jobs=common.jobs,
-        accepted_risk=common.accepted_risk, build=build,
+        name, keys.engine, command, fuzzed.corpus, fuzzed.dictionary, settings,
+        share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk, build=build,
     )  # fmt: skip
-
-
-def _limits(table: Table, time: float, least: str) -> Limits:
-    seconds = table.duration("time", time, least, "1d")
-    memory = table.whole("memory_mib", 2048, 16, 1 << 24)
-    for key in ("file_mib", "processes"):
-        table.refuse(key, f"{FOR_BLACK_BOX}; remove it.")
-    table.finish()
-    return Limits(seconds=seconds, memory_mib=memory)
 
 
 def _corpus(table: Table, text: str, home: Path) -> list[Path]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzwise.campaign.plan import Build
 from fuzzwise.config.table import Table, shown
+from fuzzwise.engines.contract import CommonKeys
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 
@@ -15,48 +14,21 @@ PROGRAM = "{program}"
 """Stands in a command for the program that is built from the sources."""
 
 EXPECTED_NAME = "letters, digits and . _ + -, at most 100 (it names a folder)"
-FOR_LIBFUZZER = "it is for libFuzzer targets"
-FOR_BLACK_BOX = "it is for black-box targets"
-FOR_PYTHON = "it is for Python targets; remove it."
 TWO_PROGRAMS = "there are sources too; remove one of the two."
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
-@dataclass(frozen=True)
-class Common:
-    """What targets of all engines have; ``name`` is "" where the file gives none.
-
-    ``home`` is where the campaign file is, ``out`` the campaign's folder.
-    """
-
-    home: Path
-    out: Path
-    engine: str
-    name: str
-    share: str
-    jobs: int
-    accepted_risk: float | None
-    sources: tuple[Path, ...]
-    flags: tuple[str, ...]
-
-    def named(self, table: Table, program: Path) -> str:
-        """The name of the target: the given one, or its program's; a problem where that is none."""
-        if self.name:
-            return self.name
-        if not is_name(program.stem):
-            table.problem(
-                "name",
-                f"is missing, and {shown(program.stem)} is none; give it a name of "
-                f"{EXPECTED_NAME}.",
-            )
-        return program.stem
-
-    def build(self, name: str, *kind: str) -> Build | None:
-        """How the program is made, with the flags ``kind`` before others; None without sources."""
-        if not self.sources:
-            return None
-        return Build(self.sources, (*kind, *self.flags), self.out / "programs" / name)
+def named(table: Table, keys: CommonKeys, program: Path) -> str:
+    """The name of the target: the given one, or its program's; a problem where that is none."""
+    if keys.name:
+        return keys.name
+    if not is_name(program.stem):
+        table.problem(
+            "name",
+            f"is missing, and {shown(program.stem)} is none; give it a name of {EXPECTED_NAME}.",
+        )
+    return program.stem
 
 
 def is_name(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Keeps a campaign on one target going: starts, watches, restarts, counts, stops."""
+"""libFuzzer at work on one target for a turn: started, watched, started again, counted, ended."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import time
 import zlib
 from collections.abc import Callable
 
+from fuzzwise.engines.contract import SCHEDULES, SPECIES, NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes, sanitizer_environment
 from fuzzwise.engines.libfuzzer.launch import Launch, of_program
+from fuzzwise.engines.libfuzzer.program import check_program
+from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, refusal
+from fuzzwise.engines.observer.observed import CorpusFiles, refusal
 from fuzzwise.engines.observer.seeds import SeedFiles
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
-from fuzzwise.engines.progress import Judge, NothingYet, Progress, interrupted
-from fuzzwise.engines.settings import SCHEDULES, SPECIES, Settings
 from fuzzwise.errors import BadInput
-from fuzzwise.stopping import Decision
 from fuzzwise.triage.bug_book import BugBook
 
 STOP_WAIT = 1.0
@@ -28,45 +28,59 @@ STOP_WAIT = 1.0
 SAVE_EVERY = 1.0
 """Seconds between two looks at what must be written; that is what a kill may cost."""
 
+LOADING = 60.0
+"""Seconds that a target has at least to get through its corpus, however short the turn."""
+
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
 
 
-class Supervisor:
-    """One campaign; ``run`` goes on until a rule says stop, or ``interrupt`` is called.
+class Fuzzing:
+    """A turn; ``run`` goes on until its time is over, all inputs are made, or ``interrupt``.
 
     The target is a program with the engine in it, unless ``launch`` says what else is started.
-    ``corpus`` is what an earlier supervisor of the same counts has written.
+    ``corpus`` is what earlier turns have written of the same counts. ``tick``: seconds between two
+    looks at the counts.
     """
 
     def __init__(
         self,
-        settings: Settings,
-        launch: Launch | None = None,
-        corpus: CorpusFiles | None = None,
+        plan: TargetPlan,
+        folder: CampaignFolder,
+        *,
+        seed: int,
+        jobs: int,
+        tick: float,
+        launch: Launch | None,
+        corpus: CorpusFiles,
     ) -> None:
-        self.settings = settings
-        settings.check_corpus()
+        self.plan = plan
+        self.settings: LibFuzzerSettings = plan.settings or LibFuzzerSettings()
+        self._seed = seed
+        self._jobs = jobs
+        self._tick = tick
         if launch is None:
-            self._check_program()
-        self.launch = launch or of_program(settings.target)
-        self.folder = CampaignFolder(settings.out)
+            check_program(plan.program)
+        self.launch = launch or of_program(plan.program)
+        self.folder = folder
         self.folder.make()
         self._record = self.folder.agreed(self.launch.build, self._kind())
-        self._seeds = SeedFiles(self.folder, settings.corpus)
+        self._seeds = SeedFiles(self.folder, plan.corpus)
         self._crashes = Crashes(
-            self.folder, self.launch, self._seeds, self._record.get("skipped", [])
+            *(self.folder, plan.program.name, self.launch, self._seeds),
+            self._record.get("skipped", []),
         )
         self._seconds = float(self._record.get("seconds", 0.0))
         self._core_seconds = float(self._record.get("core_seconds", self._seconds))
-        self._corpus = corpus or CorpusFiles(self.folder)
+        self._corpus = corpus
         self._interrupted = False
-        self._processes: list[FuzzingProcess | None] = [None] * settings.jobs
+        self._processes: list[FuzzingProcess | None] = [None] * jobs
         self._short_lives = 0
         self.fruitless: list[str] = []
         """How processes ended, one after the other, that made no input and showed no bad seed."""
+        self.made = 0
+        """Inputs of this turn."""
         self._starts = 0
-        self._judge = Judge(settings.limits, int(self._record.get("looked", 0)))
         self._known_inputs = int(self._record.get("inputs", 0))
         self._state: State | None = None
         self._n_at_start = 0
@@ -79,7 +93,7 @@ class Supervisor:
             "measure": settings.measure,
             "per_seed": settings.per_seed,
             "species": settings.species,
-            "jobs_share": (settings.most_jobs or settings.jobs) > 1,
+            "jobs_share": self.plan.jobs > 1,
         }
 
     @property
@@ -103,24 +117,27 @@ class Supervisor:
         return self._core_seconds
 
     @property
-    def resumed(self) -> bool:
-        """Whether the folder held a campaign already."""
-        return self._seconds > 0
+    def state(self) -> State | None:
+        """The counts; None before a process has begun them."""
+        return self._state if self._state and self._state.ready else None
 
     def interrupt(self) -> None:
         """Stop soon, and keep everything."""
         self._interrupted = True
 
-    def run(self, watch: Callable[[Progress], None]) -> Progress:
-        """Fuzz until a rule says stop."""
+    def run(self, seconds: float, watch: Callable[[], None]) -> None:
+        """Fuzz for so long; ``watch`` is called at each look at the counts.
+
+        To get through the corpus may take longer. NothingYet where it was interrupted before.
+        """
         with self.folder.only_one():
             try:
                 self._save()
                 self._adopt_orphans()
-                return self._go_on(watch)
+                self._go_on(seconds, watch)
             except OSError as error:
                 raise BadInput(
-                    f"{self.settings.out}: the campaign cannot go on ({error})."
+                    f"{self.folder.out}: the campaign cannot go on ({error})."
                 ) from error
             finally:
                 for process in self._processes:
@@ -128,33 +145,34 @@ class Supervisor:
                         process.kill()
                 self._save()
 
-    def _go_on(self, watch: Callable[[Progress], None]) -> Progress:
-        clock = time.monotonic()
+    def _go_on(self, seconds: float, watch: Callable[[], None]) -> None:
+        start = clock = time.monotonic()
+        first: int | None = None
         while True:
             self._tend()
             self._nap()
             now = time.monotonic()
             self._seconds += now - clock
-            self._core_seconds += (now - clock) * self.settings.jobs
+            self._core_seconds += (now - clock) * self._jobs
             clock = now
-            if self._state is None or not self._state.ready:
+            if self.state is None:
                 self._give_up_early()
                 if self._interrupted:
                     raise NothingYet("Interrupted before the target ran its first input.")
                 continue
-            if self._state.head.inputs > self._n_at_start:
+            first = self._inputs if first is None else first
+            self.made = self._inputs - first
+            if self._inputs > self._n_at_start:
                 self._seeds.executed()
-            progress = self._progress()
-            progress.stopped = self._decide(progress)
             if now >= self._saved + SAVE_EVERY:
                 self._saved = now
                 self._save()
-            watch(progress)
-            if progress.stopped:
+            watch()
+            is_loading = not self.made and not self.fruitless
+            allowed = max(seconds, LOADING) if is_loading else seconds
+            if self._interrupted or self._done() or now - start >= allowed:
                 self._finish()
-                final = self._progress()
-                final.stopped, final.decision = progress.stopped, progress.decision
-                return final
+                return
 
     def _adopt_orphans(self) -> None:
         n = int(State(self.folder.state).head.inputs) if self.folder.state_exists() else 0
@@ -183,7 +201,7 @@ class Supervisor:
 
     def _nap(self) -> None:
         """A tick, cut short when a process ends: a target that crashes often is soon back."""
-        wait_for_any([process for process in self._processes if process], self.settings.tick)
+        wait_for_any([process for process in self._processes if process], self._tick)
 
     def _done(self) -> bool:
         state, limit = self._state, self.settings.inputs
@@ -197,23 +215,23 @@ class Supervisor:
         if first and self.folder.state_exists():
             State(self.folder.state).resume()
         self._starts += 1
-        name = json.dumps(settings.target.name)
+        program = self.plan.program.name
         environment = {
             **sanitizer_environment(),
             **self.launch.variables,
             "FUZZWISE_STATE": str(self.folder.state.resolve()),
             "FUZZWISE_PARENT": str(os.getpid()),
             "FUZZWISE_JOB": str(job),
-            "FUZZWISE_JOBS": str(settings.most_jobs or settings.jobs),
+            "FUZZWISE_JOBS": str(max(self.plan.jobs, self._jobs)),
             "FUZZWISE_FIRST": str(int(first)),
             "FUZZWISE_MEASURE": str(int(settings.measure)),
             "FUZZWISE_PER_SEED": str(int(settings.per_seed)),
-            "FUZZWISE_SCHEDULE": str(SCHEDULES[settings.schedule]),
-            "FUZZWISE_SPECIES": str(SPECIES[settings.species]),
+            "FUZZWISE_SCHEDULE": str(SCHEDULES.index(settings.schedule)),
+            "FUZZWISE_SPECIES": str(SPECIES.index(settings.species)),
             "FUZZWISE_INPUTS": str(settings.inputs or 0),
             "FUZZWISE_MILLISECONDS": str(int(self._seconds * 1000)),
-            "FUZZWISE_CAMPAIGN": json.dumps(f"{settings.target.name} seed {settings.seed}"),
-            "FUZZWISE_SUBJECT": name,
+            "FUZZWISE_CAMPAIGN": json.dumps(f"{program} seed {self._seed}"),
+            "FUZZWISE_SUBJECT": json.dumps(program),
         }
         command = [
             *self.launch.words,
@@ -222,9 +240,9 @@ class Supervisor:
             "-verbosity=0",
             "-print_final_stats=0",
             "-detect_leaks=0",
-            "-timeout=10",
             "-len_control=100",  # libFuzzer's default, which it drops where there is a mutator
             *self._seed_option(),
+            *self._limits(),
             *settings.options,
         ]
         if settings.schedule != "observe":
@@ -234,10 +252,20 @@ class Supervisor:
         except OSError as error:
             if not self.folder.scratch.is_dir():
                 raise  # about the campaign's folder, not about the target
-            raise BadInput(f"{settings.target}: cannot be started ({error.strerror}).") from error
+            raise BadInput(f"{self.plan.program}: cannot be started ({error.strerror}).") from error
         self._n_at_start = self._inputs
         self._wait_for_state(process, job)
         return process
+
+    def _limits(self) -> list[str]:
+        settings, dictionary = self.settings, self.plan.dictionary
+        words = [f"-timeout={max(1, round(settings.seconds))}"]
+        words.append(f"-rss_limit_mb={settings.memory_mib}")
+        if dictionary:
+            words.append(f"-dict={dictionary.resolve()}")
+        if settings.max_length:
+            words.append(f"-max_len={settings.max_length}")
+        return words
 
     def _wait_for_state(self, process: FuzzingProcess, job: int) -> None:
         """Until the process has opened the state, so that jobs come one after the other."""
@@ -259,7 +287,7 @@ class Supervisor:
         """
         state = State(self.folder.state) if self.folder.state_exists() else None
         made = int(state.head.inputs) if state and state.ready else 0
-        words = f"{self.settings.seed} {made} {self._starts} {job}"
+        words = f"{self._seed} {made} {self._starts} {job}"
         return 1 + zlib.crc32(words.encode()) % (2**31 - 1)
 
     def _seed_option(self) -> list[str]:
@@ -287,56 +315,33 @@ class Supervisor:
             raise refusal(ending.output, self._explain(ending))
         if self._short_lives >= HOPELESS:
             raise BadInput(
-                f"{self.settings.target} ends ({ending.kind}) on nearly every input: {HOPELESS} "
+                f"{self.plan.program} ends ({ending.kind}) on nearly every input: {HOPELESS} "
                 f"processes in a row died within {HOPELESS} inputs each. The crashes are in "
                 f"{self.folder.crashes}. Fix the first one, then run again."
             )
 
     def _explain(self, ending: Ending) -> str:
         last = " ".join(ending.output.split())[-400:]
-        return f"{self.settings.target} ended with status {ending.status}. Its last words: {last!r}"
+        return f"{self.plan.program} ended with status {ending.status}. Its last words: {last!r}"
 
     def _give_up_early(self) -> None:
         """No state yet: either the target is slow to start, or it is no observed target."""
         if self._starts > 3 and not self._state:
             if self.launch.variables:
                 raise BadInput(
-                    f"{self.settings.target} ends before it has run an input, each time it starts."
+                    f"{self.plan.program} ends before it has run an input, each time it starts."
                 )
             raise BadInput(
-                f"{self.settings.target} does not count. Build it with `fuzzwise build`, with "
+                f"{self.plan.program} does not count. Build it with `fuzzwise build`, with "
                 "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine)."
             )
 
-    # ── decisions ─────────────────────────────────────────────────────────────────────────────
+    # ── what it shows ─────────────────────────────────────────────────────────────────────────
 
-    def _progress(self) -> Progress:
-        state = self._state
-        assert state is not None
-        return Progress(
-            observation=state.observation(self._seconds),
-            corpus=int(state.head.seeds),
-            bugs=tuple(self.book.bugs.values()),
-            lost=int(state.head.lost),
-            measuring=bool(state.head.measure_left),
-            decision=self._judge.latest,
-            warnings=self._warnings(state),
-        )
-
-    def _warnings(self, state: State) -> tuple[str, ...]:
-        """What would make a low risk mean nothing: said loudly, never passed over."""
-        found = []
-        if self.settings.corpus and state.head.initial <= 1:
-            found.append("no file of the corpus shows more than the empty input does")
-        return (*found, *nothing_new(state))
-
-    def _decide(self, progress: Progress) -> Decision | None:
-        o = progress.observation
-        if self._interrupted:
-            return interrupted(o.n)
-        stopped = self._judge(o, self._seconds, measuring=progress.measuring)
-        progress.decision = self._judge.latest
-        return stopped
+    @property
+    def is_measuring(self) -> bool:
+        """Whether the truth is being measured, with the corpus frozen."""
+        return bool(self._state and self._state.head.measure_left)
 
     # ── what is on disk ───────────────────────────────────────────────────────────────────────
 
@@ -363,21 +368,11 @@ class Supervisor:
         self.folder.write(
             {
                 **self._record,
-                "target": str(self.settings.target),
+                "target": str(self.plan.program),
                 "command": list(self.launch.words),
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
                 "inputs": self._inputs if self._state else self._known_inputs,
-                "looked": self._judge.since,
                 "skipped": sorted(self._crashes.skipped),
             }
         )
-
-    def _check_program(self) -> None:
-        target = self.settings.target
-        if not target.is_file():
-            raise BadInput(
-                f"{target}: there is no such file. Build a target with `fuzzwise build`."
-            )
-        if not os.access(target, os.X_OK):
-            raise BadInput(f"{target}: is not executable.")

@@ -1,0 +1,88 @@
+"""Where turns run, in one file: read this first to write another executor.
+
+The manager decides which target gets the next turn; an executor has the sessions, and the cores
+they run on. What holds:
+
+- *Capacity.* ``free`` is how many cores have no work. A turn takes as many as it says, from
+  ``start`` until its result was handed out.
+- *Every turn has one result*, in whichever order they come: totals, or a sentence about what is
+  wrong with the target, or that it was ``lost``. A lost turn says nothing about its target: where
+  it ran is gone, and the target is given out again.
+- *On time.* A turn ends when its time is over; the executor sees to that, whatever the target does.
+  ``interrupt`` asks all turns to end now, and their results come soon.
+- *Tokens.* A turn carries the number of its epoch. A result for an epoch that is over, or a second
+  one for the same, is never handed out.
+- *Threads.* One thread, the manager's, calls all of this.
+
+``fuzzwise.testing.check_executor`` holds an executor to all of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fuzzwise.engines.contract import Totals
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An epoch to be run: which target, how long, on how many cores."""
+
+    target: str
+    epoch: int
+    seconds: float
+    cores: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a turn: totals, or a sentence about what went wrong with the target.
+
+    ``lost``: nobody knows, and nobody will; neither says anything then.
+    """
+
+    turn: Turn
+    totals: Totals | None = None
+    problem: str = ""
+    lost: bool = False
+
+
+class Executor(Protocol):
+    """Runs turns: see the module's text for what holds."""
+
+    @property
+    def cores(self) -> int:
+        """Cores that there are now."""
+        ...
+
+    @property
+    def free(self) -> int:
+        """Cores without work; less than 0 where some have gone with work on them."""
+        ...
+
+    @property
+    def running(self) -> Sequence[Turn]:
+        """Turns whose results were not handed out yet."""
+        ...
+
+    def start(self, turn: Turn) -> None:
+        """Begin a turn; its cores must be free."""
+        ...
+
+    def wait(self, seconds: float) -> list[Result]:
+        """The results that are there, or the first that come within so many seconds."""
+        ...
+
+    def totals(self, target: str) -> Totals | None:
+        """What is known of a target now, also in the midst of a turn; None where nothing is."""
+        ...
+
+    def interrupt(self) -> None:
+        """Ask all turns to end."""
+        ...
+
+    def close(self, seconds: float) -> None:
+        """End all sessions, within so many seconds."""
+        ...

@@ -1,0 +1,39 @@
+"""What a program has in it, told without running it."""
+
+from __future__ import annotations
+
+import mmap
+from functools import lru_cache
+from pathlib import Path
+
+from fuzzwise.files import stamp
+
+OBSERVER = b"FUZZWISE_STATE"
+"""The variable that every observed harness asks for."""
+
+_ELF = b"\x7fELF"
+
+
+def is_elf(program: Path) -> bool:
+    """Whether it is a program for the machine, and not a script that starts one."""
+    return contains(program, _ELF)
+
+
+def contains(program: Path, mark: bytes) -> bool:
+    """Whether a program, not a script, has these bytes in it; False where it cannot be read."""
+    try:
+        return _holds(program, stamp(program), mark)
+    except (OSError, ValueError):  # a name with NUL
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _holds(program: Path, changed: tuple[int, int, int], mark: bytes) -> bool:  # noqa: ARG001
+    try:
+        with (
+            program.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content[:4] == _ELF and content.find(mark) >= 0
+    except ValueError:  # an empty file has no mapping
+        return False

@@ -1,0 +1,341 @@
+"""The one judgement of a target: how risky it is, where that is going, and whether it may stop.
+
+``judge`` is a pure function of an observation. ``fuzz`` and ``run`` make one at each look at their
+counts, ``watch`` one of each reading, ``estimate`` one of each snapshot file; all views show what
+it said. It is the only place in which estimator, forecast and stop rule meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TypeVar
+
+from scipy.special import gammaincinv
+
+from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.registry import DEFAULT, estimate_all, find
+from fuzzwise.estimators.richness import Chao, ChaoReach, GrowthReach
+from fuzzwise.estimators.waiting import why_unknown
+from fuzzwise.forecast import as_seconds, inputs_left
+from fuzzwise.model import Estimate, Observation
+from fuzzwise.power_law import fit_growth
+from fuzzwise.stopping import AcceptedRisk, Decision
+
+STEADY = 0.1
+"""A change of the risk by no more than this share is none."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What its user accepts: a risk, if any, and with which confidence it is to be below that."""
+
+    accepted_risk: float | None = None
+    confidence: float = 0.95
+
+    @property
+    def rule(self) -> AcceptedRisk | None:
+        """The stop rule; None where no risk is accepted."""
+        if self.accepted_risk is None:
+            return None
+        return AcceptedRisk(self.accepted_risk, self.confidence)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that can be said about a target at one observation.
+
+    ``risk`` is the default estimate, None where the observation does not allow it. ``trend``:
+    falling, level, rising or "". ``decision`` is what the stop rule says, None where it was not its
+    time to look or no risk is accepted. ``held_back``: why its stop does not count yet; the
+    decision then says to go on, and the rule has another look next time.
+    ``discovery_rate``: discoveries to expect in the next second.
+
+    What is only shown in full reports is computed when it is asked for.
+    """
+
+    observation: Observation
+    terms: Terms
+    risk: Estimate | None = None
+    trend: str = ""
+    inputs_left: Estimate | None = None
+    discovery_rate: float = 0.0
+    decision: Decision | None = None
+    held_back: str = ""
+
+    @property
+    def accepted_risk(self) -> float | None:
+        """The risk that is accepted."""
+        return self.terms.accepted_risk
+
+    @property
+    def looked(self) -> bool:
+        """Whether the rule has spent one of its looks on this observation."""
+        return (
+            self.decision is not None and self.decision.estimate is not None and not self.held_back
+        )
+
+    @property
+    def reached(self) -> bool:
+        """Whether the accepted risk is reached; without one it never is."""
+        return self.decision is not None and self.decision.stop
+
+    @property
+    def seconds_left(self) -> Estimate | None:
+        """The inputs left, at the speed of the campaign so far."""
+        return as_seconds(self.inputs_left, self.observation) if self.inputs_left else None
+
+    @property
+    def next_look(self) -> int | None:
+        """The inputs at which the rule looks next; None without a rule."""
+        rule = self.terms.rule
+        return None if rule is None else rule.next_look(self.observation.n)
+
+    @property
+    def seconds_to_next_look(self) -> float | None:
+        """The time until then, at the speed so far; None without a rule or a speed."""
+        n, seconds = self.observation.n, self.observation.seconds
+        if self.next_look is None or not n or not seconds:
+            return None
+        return (self.next_look - n) * seconds / n
+
+    @property
+    def seconds_to_decision(self) -> float | None:
+        """The time until the rule can say stop: no less than until it looks next.
+
+        A forecast of when the risk is low enough says 0 as soon as the estimate is; the rule looks
+        only when the inputs have doubled. None where there is no forecast.
+        """
+        if self.seconds_left is None:
+            return None
+        return max(self.seconds_left.value, self.seconds_to_next_look or 0.0)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate | NotEstimable]:
+        """Every estimate by name, or the reason why the observation does not allow it."""
+        return estimate_all(self.observation, self.terms.confidence)
+
+    @cached_property
+    def richness(self) -> Estimate | None:
+        """How many species there are."""
+        return _possible(partial(Chao(), self.observation, self.terms.confidence))
+
+    @cached_property
+    def reach_species(self) -> Estimate | None:
+        """The species that it has if it is run as long again."""
+        n = self.observation.n
+        return _possible(partial(ChaoReach(), self.observation, n, self.terms.confidence))
+
+    @cached_property
+    def reach_discoveries(self) -> Estimate | None:
+        """The discoveries that it has if it is run as long again."""
+        n = self.observation.n
+        return _possible(partial(GrowthReach(), self.observation, n, self.terms.confidence))
+
+    @cached_property
+    def exponent(self) -> Estimate | None:
+        """The b of the power law n^b by which its discoveries grow; None without any."""
+        return growth_exponent(self.observation, self.terms.confidence)
+
+
+def judge(
+    observation: Observation, terms: Terms, *, looked: int = 0, unsettled: str = ""
+) -> Judgement:
+    """Judge a target that is at work; its clock is the observation's.
+
+    ``looked`` is the n at which its stop rule had its last look. ``unsettled``: why its engine
+    would not have a low risk accepted yet; seeds that wait, in the observation, are another reason.
+    """
+    rule = terms.rule
+    decision = None
+    if rule is not None and observation.n > 0:
+        decision = _possible(partial(rule, observation, looked))
+        if decision is not None and decision.estimate is None:
+            decision = None
+    return _held_back(_judged(observation, terms, decision), unsettled)
+
+
+def judge_history(
+    observation: Observation, terms: Terms, *, exact: bool = True, unsettled: str = ""
+) -> Judgement:
+    """Judge a campaign of which only the history is known, whoever asks and however often.
+
+    ``exact``: whether each discovery has the number of its input; see ``verdict``.
+    """
+    rule = terms.rule
+    decision = None if rule is None else verdict(observation, rule, exact=exact)
+    return _held_back(_judged(observation, terms, decision), unsettled)
+
+
+def judge_log(observations: Sequence[Observation], terms: Terms) -> Judgement:
+    """Judge the latest of several observations of a campaign; there is at least one.
+
+    The decision is the rule's stop, or else its last look, when it is shown them in order.
+    """
+    rule = terms.rule
+    since, latest = 0, None
+    for observation in observations:
+        if rule is None:
+            break
+        said = _possible(partial(rule, observation, since))
+        judged = _held_back(Judgement(observation, terms, decision=said))
+        since = since if judged.held_back else observation.n
+        decision = judged.decision
+        if decision is None:
+            continue
+        if latest is None or decision.estimate is not None:
+            latest = judged
+        if decision.stop:
+            break
+    judged = _judged(observations[-1], terms, latest.decision if latest else None)
+    return replace(judged, held_back=latest.held_back if latest else "")
+
+
+def verdict(observation: Observation, rule: AcceptedRisk, *, exact: bool = True) -> Decision:
+    """Whether the campaign may stop now: the rule's word at its latest look, unless refuted since.
+
+    A file holds the whole history, so that an observation can be cut at any earlier input. The
+    verdict is the rule's at the latest doubling point m = 100·2^(j-1) ≤ n, shown only the
+    discoveries up to m, with the error α/(j(j+1)) that it spends there. So it is the same however
+    often a script asks, and the chance that it ever says "stop" above the accepted risk is at most
+    Σ α/(j(j+1)) ≤ α: nobody can wait for a lucky moment between two looks.
+
+    It never says "stop" on the strength of an earlier look that the latest one contradicts: the
+    campaign has broken through to something since. Nor where the estimate of the moment is above
+    the accepted risk again. Both only take stops away, so that the bound holds.
+
+    Where discoveries are only known in groups (not ``exact``), those of the group that is cut at m
+    can be too few on this side, since true ones come early in it. There the interval at n, which
+    cuts no group at that end, has to be below the accepted risk as well. At the other end of the
+    window the even spread moves discoveries into it: on the safe side.
+    """
+    n = observation.n
+    latest = rule.look(n)
+    if observation.discoveries is None:
+        return Decision(
+            False, "not-estimable", "The files do not say which inputs found something.", n
+        )
+    if latest == 0:
+        first = rule.next_look(n)
+        detail = f"The first look is at {first:,} inputs; so far there are {n:,}."
+        return Decision(False, "accepted-risk", detail, n)
+    decision = rule(_at_look(observation, rule, latest))
+    if decision.stop:
+        return _unless_refuted(decision, observation, rule, latest, exact=exact)
+    for look in range(latest - 1, 0, -1):
+        earlier = rule(_at_look(observation, rule, look))
+        if earlier.stop:
+            more = f" It had been below after {earlier.n:,} inputs, but has found more since."
+            return replace(decision, detail=decision.detail + more)
+    return decision
+
+
+def until(observation: Observation, n: int) -> Observation:
+    """What an observer would have known after n inputs, as far as discoveries tell it.
+
+    What waits is what waits now, since an earlier count of it is not kept.
+    """
+    times = observation.discoveries
+    if times is None:
+        raise NotEstimable("needs the inputs that found something (field discoveries)")
+    share = n / observation.n if observation.n else 0.0
+    seconds = None if observation.seconds is None else observation.seconds * share
+    return Observation(
+        n=n,
+        seconds=seconds,
+        discoveries=times[: times.searchsorted(n, "right")],
+        waiting=observation.waiting,
+        tried=observation.tried,
+    )
+
+
+def growth_exponent(observation: Observation, confidence: float = 0.95) -> Estimate | None:
+    """The b of n^b, with the interval of its pivot 2bS ~ χ²(2D); None without a discovery."""
+    times = observation.discoveries
+    fit = fit_growth(times, observation.n) if times is not None and observation.n else None
+    if fit is None:
+        return None
+    tail = (1 - confidence) / 2
+    low, high = gammaincinv(float(fit.discoveries), (tail, 1 - tail)) / fit.log_age_sum
+    return Estimate(fit.exponent, float(low), float(high), confidence, "growth", observation.n)
+
+
+def _judged(now: Observation, terms: Terms, decision: Decision | None) -> Judgement:
+    confidence = terms.confidence
+    risk = _risk(now, confidence)
+    # What seeds that wait may show is a risk, but nothing that the next turn will find.
+    found = _risk(replace(now, waiting=None), confidence)
+    speed = now.n / now.seconds if now.seconds else 0.0
+    left = None
+    if terms.accepted_risk is not None and now.n > 0:
+        left = _possible(partial(inputs_left, now, terms.accepted_risk, confidence))
+    return Judgement(
+        now,
+        terms,
+        risk=risk,
+        trend=_trend(now, found),
+        inputs_left=left,
+        discovery_rate=found.risk * speed if found is not None else 0.0,
+        decision=decision,
+    )
+
+
+def _held_back(judged: Judgement, unsettled: str = "") -> Judgement:
+    """The judgement without a stop that is not to count yet."""
+    now, decision = judged.observation, judged.decision
+    if decision is None or not decision.stop:
+        return judged
+    why = unsettled or why_unknown(now.waiting, now.tried)
+    if not why:
+        return judged
+    return replace(judged, decision=replace(decision, stop=False, detail=why), held_back=why)
+
+
+def _trend(now: Observation, risk: Estimate | None) -> str:
+    """Whether the risk falls, compared with what it was when half of the inputs were made."""
+    if risk is None or now.discoveries is None or now.n < 2:
+        return ""
+    before = _risk(until(replace(now, waiting=None), now.n // 2), 0.95)
+    if before is None or before.value <= 0:
+        return ""
+    change = risk.value / before.value
+    return "falling" if change < 1 - STEADY else "rising" if change > 1 + STEADY else "level"
+
+
+def _risk(observation: Observation, confidence: float) -> Estimate | None:
+    if observation.n == 0:
+        return None
+    return _possible(partial(find(DEFAULT), observation, confidence))
+
+
+def _at_look(observation: Observation, rule: AcceptedRisk, look: int) -> Observation:
+    return until(observation, rule.first_look << (look - 1))
+
+
+def _unless_refuted(
+    stop: Decision, observation: Observation, rule: AcceptedRisk, look: int, *, exact: bool
+) -> Decision:
+    now = find(rule.estimator)(observation, rule.confidence_at(look))
+    bound = now.value if exact or now.high is None else now.high
+    if bound < rule.risk:
+        return stop
+    what = f"is {bound:.2g} again" if exact else f"could still be {bound:.2g}"
+    return Decision(
+        False,
+        "accepted-risk",
+        f"After {stop.n:,} inputs it was below the accepted risk {rule.risk:g}, but now, after "
+        f"{observation.n:,}, the discovery probability {what}.",
+        observation.n,
+        now,
+    )
+
+
+def _possible(compute: Callable[[], T]) -> T | None:
+    """The result, or None where the observation does not allow it."""
+    try:
+        return compute()
+    except NotEstimable:
+        return None
