@@ -25,8 +25,6 @@ def build(folder: Path, source: Path, *flags: str) -> Path:
     target = folder / source.stem
     native = (f"-I{NATIVE}", f"-I{LIBFUZZER}")
     words = build_words(find_toolchain(), [str(source), *native, "-o", str(target), *flags])
-        find_toolchain(), [str(source), f"-I{NATIVE}", f"-I{LIBFUZZER}", "-o", str(target), *flags]
-    )
     subprocess.run(words, check=True)
     return target
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.urn.urn import Urn, data_points, simulate
@@ -35,8 +37,13 @@ def same(a: Observation, b: Observation) -> bool:
     return all(plain(getattr(a, name)) == plain(getattr(b, name)) for name in a.__slots__)
 
 
-@given(o=observations())
-def test_an_observation_comes_back_as_it_was_written(tmp_path_factory, o):
+@given(
+    seen=observations(),
+    waiting=st.none() | st.floats(0, 1),
+    tried=st.none() | st.integers(0, 10**15),
+)
+def test_an_observation_comes_back_as_it_was_written(tmp_path_factory, seen, waiting, tried):
+    o = replace(seen, waiting=waiting, tried=tried)
     path = tmp_path_factory.mktemp("log") / "log.jsonl"
     write(path, [Campaign("one", (o,), subject="s", species_kind="edge")])
     (campaign,) = read(path).campaigns
@@ -126,6 +133,12 @@ WRONG = [
     ('{"n":10,"k":-1}', "k: is -1"),
     ('{"n":10,"resets":{"1":-1}}', r"resets\.1: is -1"),
     ('{"n":10,"resets":{"0":1}}', r"resets\.0"),
+    ('{"n":10,"waiting":-0.25}', r"waiting: is -0\.25; expected a share"),
+    ('{"n":10,"waiting":1.5}', r"waiting: is 1\.5"),
+    ('{"n":10,"waiting":NaN}', "waiting: is nan"),
+    ('{"n":10,"waiting":"all"}', "waiting: expected float"),
+    ('{"n":10,"tried":-1}', "tried: is -1; a number of seeds cannot be negative"),
+    ('{"n":10,"tried":2.5}', "tried: expected int"),
     # contradictions between counts
     ('{"n":10,"species":3,"f":[4,0,0,0]}', r"f\[1\]: is 4, more than the 3 species"),
     ('{"n":10,"species":3,"f":[2,2,0,0]}', "f: adds up to 4, more than the 3"),
@@ -220,6 +233,19 @@ def test_measured_truth_is_a_share_and_feeds_later_extrapolation(tmp_path):
     first, second = read(path).campaigns[0].observations
     assert first.truth == Truth(0.07, 7, 100)
     assert second.measured == ((100, 0.07),)
+
+
+def test_what_waits_may_be_missing_whole_or_fall(tmp_path):
+    path = log(
+        tmp_path,
+        HEADER,
+        '{"n":100}',
+        '{"n":200,"waiting":1}',
+        '{"n":300,"waiting":0.25,"tried":30}',
+        '{"n":400,"tried":0}',
+    )
+    seen = [(o.waiting, o.tried) for o in read(path).campaigns[0].observations]
+    assert seen == [(None, None), (1.0, None), (0.25, 30), (None, 0)]
 
 
 def test_seeds_may_come_without_optional_columns(tmp_path):

@@ -6,6 +6,7 @@ import fcntl
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,9 +68,11 @@ def test_a_finished_epoch_is_read_back_by_others(tmp_path: Path) -> None:
     )
 
 
-@given(observations(), st.none() | st.floats(0, 1))
-def test_observations_come_back_as_they_were(seen: Observation, waiting: float | None) -> None:
-    before = replace(seen, waiting=waiting)
+@given(observations(), st.none() | st.floats(0, 1), st.none() | st.integers(0, 10**15))
+def test_observations_come_back_as_they_were(
+    seen: Observation, waiting: float | None, tried: int | None
+) -> None:
+    before = replace(seen, waiting=waiting, tried=tried)
     after = unpack(pack(before))
     for name in Observation.__slots__:
         one, other = getattr(before, name), getattr(after, name)
@@ -81,6 +84,13 @@ def test_observations_come_back_as_they_were(seen: Observation, waiting: float |
             assert other.dtype == np.int64
         else:
             assert one == other
+
+
+def test_observations_that_were_packed_before_seeds_were_told_of_are_read() -> None:
+    packed = msgspec.msgpack.decode(pack(Observation(7, waiting=0.5, tried=3)))
+    assert (packed.pop("waiting"), packed.pop("tried")) == (0.5, 3)
+    after = unpack(msgspec.msgpack.encode(packed))
+    assert (after.n, after.waiting, after.tried) == (7, None, None)
 
 
 def test_the_latest_observation_of_each_target_is_kept(tmp_path: Path) -> None:

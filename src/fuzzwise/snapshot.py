@@ -85,6 +85,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     seeds: _Seeds | None = None
     resets: dict[int, int] = {}
     truth: _Truth | None = None
+    waiting: float | None = None
+    tried: int | None = None
 
 
 class _FieldError(Exception):
@@ -177,6 +179,8 @@ def observation_line(observation: Observation, since: int = 0) -> str:
         ),
         resets=dict(observation.resets),
         truth=None if truth is None else _raw_truth(truth),
+        waiting=observation.waiting,
+        tried=observation.tried,
     )
     return msgspec.json.encode(line).decode()
 
@@ -210,6 +214,8 @@ class _Builder:
             resets=line.resets,
             truth=None if line.truth is None else _checked_truth(line.truth),
             measured=self.measured,
+            waiting=line.waiting,
+            tried=line.tried,
         )
         self._check_order(observation)
         for where, what in problems(observation):

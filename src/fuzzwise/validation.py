@@ -44,6 +44,10 @@ def _scalars(o: Observation) -> Iterator[Problem]:
             yield f"resets.{a}", "restarts after every a added seeds; a must be 1 or more"
         if singletons < 0:
             yield f"resets.{a}", f"is {singletons}; a number of species cannot be negative"
+    if o.waiting is not None and not 0 <= o.waiting <= 1:
+        yield "waiting", f"is {o.waiting}; expected a share of the preferred seeds, 0 to 1"
+    if o.tried is not None and o.tried < 0:
+        yield "tried", f"is {o.tried}; a number of seeds cannot be negative"
 
 
 def _incidence(o: Observation) -> Iterator[Problem]:

@@ -41,6 +41,7 @@ class _Packed(msgspec.Struct, omit_defaults=True):
     truth: tuple[float, int | None, int | None] | None = None
     measured: list[tuple[int, float]] = []
     waiting: float | None = None
+    tried: int | None = None
 
 
 def pack(observation: Observation) -> bytes:
@@ -67,6 +68,7 @@ def pack(observation: Observation) -> bytes:
         else (float(truth.probability), _int(truth.discoveries), _int(truth.inputs)),
         measured=[(int(m), float(share)) for m, share in now.measured],
         waiting=_float(now.waiting),
+        tried=_int(now.tried),
     )
     return msgspec.msgpack.encode(packed)
 
@@ -93,6 +95,7 @@ def unpack(content: bytes) -> Observation:
         truth=None if truth is None else Truth(*truth),
         measured=tuple(packed.measured),
         waiting=packed.waiting,
+        tried=packed.tried,
     )
 
 
