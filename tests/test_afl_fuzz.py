@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from afl_target import EXAMPLES, fuzzers_of, need_afl
+from afl_target import EXAMPLES, fuzzers_of, inputs_of, need_afl
 from fuzzwise.engines.aflplusplus.library import observer
 from fuzzwise.engines.aflplusplus.process import bad_seeds, complaint
 from fuzzwise.engines.aflplusplus.program import (
@@ -25,6 +25,9 @@ from fuzzwise.engines.aflplusplus.program import (
 )
 from fuzzwise.engines.registry import likely_engine
 from fuzzwise.errors import BadInput
+from fuzzwise.estimators.recent_rate import RecentRate
+from fuzzwise.model import Observation
+from observations import ints
 from observed_target import fuzz
 
 
@@ -80,6 +83,53 @@ def test_it_stops_at_the_accepted_risk(tmp_path, parser):
                                      "--accept-risk", "0.2", "--time", "60s")  # fmt: skip
     assert (code, told["stopped"]["reason"]) == (0, "accepted-risk")
     assert told["risk"]["high"] < 0.2
+
+
+def lines_of(log: Path) -> list[dict]:
+    """The observations in a log."""
+    return [json.loads(line) for line in log.read_text().splitlines()[1:]]
+
+
+def risk_of(log: Path) -> dict:
+    """What ``fuzzwise estimate`` says."""
+    words = [sys.executable, "-m", "fuzzwise", "estimate", log, "--json"]
+    done = subprocess.run(words, capture_output=True, check=True)
+    return json.loads(done.stdout)["campaigns"][0]["risk"]
+
+
+def test_the_log_tells_what_waits_so_that_estimate_raises_the_risk(tmp_path, parser):
+    some_wait = "corpus_favored : 40\npending_favs : 14\ncorpus_count : 90\npending_total : 67\n"
+    code, _ = fuzz_while_afl_says(some_wait, parser, tmp_path, "--time", "4s")
+    assert code == 0
+    log = tmp_path / "out/state/observations.jsonl"
+    lines = lines_of(log)
+    assert {line["waiting"] for line in lines} <= {1, 14 / 40}  # all, at first
+    assert (lines[-1]["waiting"], lines[-1]["tried"]) == (14 / 40, 23)
+    found = [number for line in lines for number in line["discoveries"]]
+    by_hand = Observation(lines[-1]["n"], discoveries=ints(found), waiting=14 / 40, tried=23)
+    expected = RecentRate()(by_hand)
+    assert "raised 4.2 times: 35%" in expected.note
+    told = risk_of(log)
+    assert told == {name: getattr(expected, name) for name in told}
+
+
+def test_the_log_has_what_afl_itself_says_waits_also_in_a_folder_of_before(tmp_path, markup):
+    out = tmp_path / "out"
+    assert fuzz(markup, out, "--time", "3s").returncode == 0
+    log, clock = out / "state/observations.jsonl", out / "state/clock"
+    lines = lines_of(log)
+    assert all(0 <= line["waiting"] <= 1 for line in lines)
+    assert lines[-1]["tried"] >= 0
+    if lines[-1]["waiting"]:
+        assert "raised" in risk_of(log)["note"]
+    os.truncate(clock, 16)  # as an older fuzzwise has left it
+    done = fuzz(markup, out, "--inputs", 2 * lines[-1]["n"] + 1)
+    assert done.returncode == 0, done.stderr
+    assert clock.stat().st_size == 32
+    assert inputs_of(out) > lines[-1]["n"]
+    assert lines_of(log)[: len(lines)] == lines
+    assert all("tried" in line for line in lines_of(log)[len(lines) :])
+    assert len(lines_of(log)) > len(lines)
 
 
 def test_bugs_are_told_and_fail_the_command(tmp_path, parser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,9 +15,12 @@ import pytest
 
 from fuzzwise.engines.aflplusplus.library import observer
 from fuzzwise.engines.observer.state import State
+from fuzzwise.snapshot import read
 
 CLASS = [0, 1, 2, 4, *[8] * 4, *[16] * 8, *[32] * 16, *[64] * 96, *[128] * 128]
 Step = list[object]
+AN_HOUR = 3_600_000
+"""Milliseconds."""
 
 
 def do(folder: Path, steps: list[Step], **variables: str) -> State:
@@ -144,6 +148,29 @@ def test_all_is_kept_when_it_is_killed_between_two_steps(tmp_path):
     o = state.observation(1.0)
     assert (o.n, o.species, o.discoveries.tolist()) == (2, 3, [1])
     assert int(state.head.lost) == 1  # the input under way
+
+
+@pytest.mark.parametrize(
+    ("told", "logged"),
+    [
+        (b"", (None, None)),  # one that could not be written
+        (struct.pack("QQ", AN_HOUR, 0), (None, None)),  # by an older fuzzwise
+        (struct.pack("QQdq", AN_HOUR, 0, 1.0, -1), (1.0, None)),
+        (struct.pack("QQdq", AN_HOUR, 0, 3 / 40, 9), (3 / 40, 9)),
+        (struct.pack("QQdq", AN_HOUR, 0, 0.0, 0), (0.0, 0)),
+        (struct.pack("QQdq", AN_HOUR, 0, float("nan"), 4), (None, 4)),
+        (struct.pack("QQdq", AN_HOUR, 0, 2.0, -7), (None, None)),
+    ],
+    ids=["empty", "older", "all wait", "some wait", "none waits", "not said", "damaged"],
+)
+def test_the_log_has_what_the_supervisor_tells_of_the_queue(tmp_path, told, logged):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "clock").write_bytes(told)
+    steps = [*loaded(tmp_path), *(run(number, {0: 1}) for number in range(102))]
+    do(tmp_path, steps)
+    (seen,) = read(tmp_path / "state" / "observations.jsonl").campaigns[0].observations
+    assert (seen.n, seen.waiting, seen.tried) == (100, *logged)
+    assert (seen.seconds > 3600) == bool(told)
 
 
 def test_another_size_of_the_map_is_another_build(tmp_path):

@@ -129,6 +129,7 @@ def test_the_log_is_a_snapshot_that_estimate_reads(bad, tmp_path):
     (campaign,) = read(log).campaigns
     assert [o.n for o in campaign.observations] == [100 * 2**j for j in range(7)]
     assert all(o.truth.inputs == o.n for o in campaign.observations)
+    assert all((o.waiting, o.tried) == (None, None) for o in campaign.observations)
     result = subprocess.run(
         [sys.executable, "-m", "fuzzwise", "estimate", str(log)], capture_output=True, text=True,
         check=True,

@@ -124,11 +124,12 @@ def test_what_may_wait_raises_the_risk_of_a_target_but_not_what_its_turns_promis
 
 def test_all_wait_before_afl_has_said_anything(tmp_path: Path):
     places = AflPlaces(CampaignFolder(tmp_path))
-    assert places.with_waiting(STEADY).waiting == 1.0
+    before = places.with_waiting(STEADY)
+    assert (before.waiting, before.tried) == (1.0, None)
     stats = tmp_path / "afl" / "default" / "fuzzer_stats"
     stats.parent.mkdir(parents=True)
     stats.write_text(
         stats_text(corpus_favored=40, pending_favs=10, corpus_count=90, pending_total=70)
     )
-    assert places.with_waiting(STEADY).waiting == 0.25
-    assert places.untried().tried == 20
+    now = places.with_waiting(STEADY)
+    assert (now.waiting, now.tried) == (0.25, 20)

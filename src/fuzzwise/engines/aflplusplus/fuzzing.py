@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 import time
@@ -53,6 +54,7 @@ class Fuzzing:
         self.seconds = float(self._record.get("seconds", 0.0))
         self.core_seconds = float(self._record.get("core_seconds", self.seconds))
         self._clock: float | None = None
+        self._told = b""
         self._files: dict[Path, tuple[int, int, int]] = {}
         self._n_at_start = 0
         self._seeds_checked = False
@@ -105,6 +107,7 @@ class Fuzzing:
         assert process is not None
         wait_for_any([process], seconds)
         self._pass_time()
+        self._tell_waiting()
         if self.state is None and self.folder.state_exists():
             self.state = State(self.folder.state)
         if not self.is_loading and not self._seeds_checked:
@@ -236,11 +239,29 @@ class Fuzzing:
             self._clock = now
 
     def _write_clock(self) -> None:
-        """Tell the observer from where its clock goes on."""
-        values = struct.pack("QQ", int(self.seconds * 1000), int(time.monotonic() * 1000))
-        path = self.folder.state / "clock"
-        with path.open("r+b" if path.exists() else "w+b") as file:
-            file.write(values)
+        """Tell the observer from where its clock goes on, and what waits in the queue."""
+        clock = struct.pack("QQ", int(self.seconds * 1000), int(time.monotonic() * 1000))
+        self._told = self._what_waits()
+        self._tell(clock + self._told, 0)
+
+    def _tell_waiting(self) -> None:
+        """Tell it while it runs what AFL++ newly says; not the time, lest its clock go back."""
+        if (now := self._what_waits()) != self._told:
+            self._told = now
+            self._tell(now, struct.calcsize("QQ"))
+
+    def _what_waits(self) -> bytes:
+        """What ``hooks.c`` reads behind the clock: the share that waits, and how many are tried."""
+        seen = self._places.untried()
+        return struct.pack("dq", seen.share, -1 if seen.tried is None else seen.tried)
+
+    def _tell(self, words: bytes, place: int) -> None:
+        """In place, since the observer has the file in its memory, and at once."""
+        file = os.open(self.folder.state / "clock", os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            os.pwrite(file, words, place)
+        finally:
+            os.close(file)
 
     def _check_state(self) -> None:
         """The counts, as they were left; DamagedState where some of them are missing."""

@@ -1,5 +1,5 @@
 /* The observer of AFL++: a custom mutator library that mutates nothing and counts every input, in
- * the same memory-mapped files as that of libFuzzer (../../libfuzzer/native/observer.h). */
+ * the same memory-mapped files as that of libFuzzer (../../observer/native/observer.h). */
 #ifndef FUZZWISE_AFL_H
 #define FUZZWISE_AFL_H
 

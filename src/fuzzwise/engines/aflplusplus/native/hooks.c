@@ -30,7 +30,16 @@ static char entry[4096];  /* and its file */
 static uint64_t last_sample, loaded_hash, kept_hash;
 static uint8_t *found; /* the bytes of the entry that is calibrated */
 static size_t found_size, found_room;
-static const volatile uint64_t *running; /* milliseconds fuzzed before the clock showed [1] */
+
+/* What the supervisor tells in the file STATE/clock; of an older one, the clock only. It may write
+ * what waits at any time, each word whole, but the clock only while we stand still. */
+struct told {
+  uint64_t milliseconds, since; /* fuzzed before the clock showed `since` */
+  double waiting;               /* see fw_set_waiting */
+  int64_t tried;
+};
+static const volatile struct told *told;
+static int tells_waiting;
 
 void *afl_custom_init(void *afl, unsigned int seed);
 void afl_custom_deinit(void *data);
@@ -57,7 +66,7 @@ static uint64_t sample_of(const uint8_t *data, size_t size) {
 
 /* Time goes on only while the supervisor lets us run. */
 static void set_clock(void) {
-  if (running) fw_set_clock(running[0], running[1]);
+  if (told) fw_set_clock(told->milliseconds, told->since);
 }
 
 static void open_clock(const char *folder) {
@@ -65,8 +74,13 @@ static void open_clock(const char *folder) {
   snprintf(path, sizeof path, "%s/clock", folder);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  void *base = mmap(NULL, 16, PROT_READ, MAP_SHARED, file, 0);
-  if (base != MAP_FAILED) running = base;
+  struct stat info;
+  size_t size = fstat(file, &info) == 0 ? (size_t)info.st_size : 0;
+  if (size >= offsetof(struct told, waiting)) {
+    void *base = mmap(NULL, sizeof *told, PROT_READ, MAP_SHARED, file, 0);
+    if (base != MAP_FAILED) told = base;
+    tells_waiting = told && size >= sizeof *told;
+  }
   close(file);
 }
 
@@ -74,6 +88,7 @@ static void point_reached(void) {
   fw_lock();
   if (fw_head->inputs >= fw_head->next_point) {
     set_clock();
+    if (tells_waiting) fw_set_waiting(told->waiting, told->tried);
     fw_log_point(0, 0, 0);
   }
   fw_unlock();

@@ -13,11 +13,19 @@ static int log_fd = -1;
 static char log_path[4096];
 static char *line;
 static size_t used, room;
+static double waiting = -1; /* share of the preferred seeds; outside of 0 … 1: not said */
+static int64_t tried = -1;  /* seeds; below 0: not said */
 
 void fw_log_open(const char *folder) {
   snprintf(log_path, sizeof log_path, "%s/observations.jsonl", folder);
   log_fd = fw_open_file(log_path);
   if (log_fd < 0) fw_fail("cannot open the log", log_path);
+}
+
+/* For a fuzzer that goes through its seeds by turns: what the next lines say of those. */
+void fw_set_waiting(double share, int64_t seeds_tried) {
+  waiting = share;
+  tried = seeds_tried;
 }
 
 static void put(const char *format, ...) {
@@ -82,6 +90,8 @@ void fw_log_point(int with_truth, uint64_t found, uint64_t size) {
         fw_head->window_singletons[1]);
   if (with_truth)
     put(",\"truth\":{\"discoveries\":%" PRIu64 ",\"inputs\":%" PRIu64 "}", found, size);
+  if (waiting >= 0 && waiting <= 1) put(",\"waiting\":%.17g", waiting);
+  if (tried >= 0) put(",\"tried\":%" PRId64, tried);
   put("}\n");
   size_t written = 0;
   while (written < used) {

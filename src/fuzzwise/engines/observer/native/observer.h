@@ -181,5 +181,6 @@ uint64_t fw_recognise(const uint8_t *data, size_t size);
 /* log.c */
 void fw_log_point(int with_truth, uint64_t found, uint64_t size);
 void fw_log_open(const char *folder);
+void fw_set_waiting(double share, int64_t seeds_tried);
 
 #endif
