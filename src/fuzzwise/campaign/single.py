@@ -122,6 +122,10 @@ class Single:
         while True:
             result = self._wait(executor, left > 0)
             now = result.totals if result else executor.totals(self._plan.name)
+            if result is None and _is_same(now, before):
+                now = (
+                    None  # the turn has not told anything yet; those counts may be another build's
+                )
             standing = self._look(now or Totals.nothing(), book, ended=result is not None)
             if now is not None and now.observation.n:
                 watch(standing)
@@ -188,6 +192,13 @@ class Single:
         final = replace(final, warnings=standing.totals.warnings or final.warnings, doing="")
         book.end(final, judgement, standing.stopped)
         return Standing(final, judgement, standing.stopped)
+
+
+def _is_same(now: Totals | None, before: Totals | None) -> bool:
+    """Whether nothing was counted since."""
+    if now is None or before is None:
+        return now is before
+    return (now.generation, now.observation.n) == (before.generation, before.observation.n)
 
 
 class _Book:

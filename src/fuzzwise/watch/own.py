@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from fuzzwise import snapshot
 from fuzzwise.campaign.places import target_folder
 from fuzzwise.engines.aflplusplus.places import untried_in
-from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
@@ -47,7 +45,7 @@ class FuzzFolder:
             corpus=corpus,
             crashes=sum(bug.count for bug in bugs),
             processes=_running(self.path),
-            untried=_untried(self.path, record),
+            untried=untried_in(self.path),
         )
 
 
@@ -76,9 +74,7 @@ class CampaignTarget:
             corpus=state.corpus,
             crashes=state.crashes,
             processes=_running(self.path),
-            untried=untried_in(target_folder(self.path, self._target))
-            if state.engine == "afl++"
-            else None,
+            untried=untried_in(target_folder(self.path, self._target)),
             notes=(*notes, *state.warnings),
         )
 
@@ -138,13 +134,6 @@ def _with_observations(path: Path) -> Iterator[SnapshotCampaign]:
 
 def _running(folder: Path) -> tuple[Process, ...]:
     return tuple(Process(pid) for pid in processes.lock_holders(folder / "lock"))
-
-
-def _untried(folder: Path, record: dict[str, Any]) -> Untried | None:
-    """What waits in the queue of a target that AFL++ fuzzes; None where another engine does."""
-    settings = record.get("settings")
-    is_afl = isinstance(settings, dict) and settings.get("engine") == "afl++"
-    return untried_in(folder) if is_afl else None
 
 
 def _seconds(value: object) -> float:

@@ -92,7 +92,7 @@ class AflPlaces:
 
     def untried(self) -> Untried:
         """Entries that wait for their first turn, as AFL++ last wrote it."""
-        return untried_in(self._folder.out)
+        return untried_in(self._folder.out) or Untried()
 
     def with_waiting(self, observation: Observation) -> Observation:
         """The observation with the share of favored entries that wait, and how many were tried."""
@@ -134,8 +134,10 @@ class AflPlaces:
                         place.rmdir()
 
 
-def untried_in(out: Path) -> Untried:
-    """What waits in the queue of a target whose folder is ``out``."""
+def untried_in(out: Path) -> Untried | None:
+    """What waits in the queue of the target in that folder; None where it is not one of AFL++."""
+    if not (out / OUTPUT).is_dir():
+        return None
     return untried(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
 
 
