@@ -119,3 +119,18 @@ def test_the_same_input_twice_is_one_file(tmp_path, seen):
     same = written(tmp_path, "same")
     again = BugBook(tmp_path, "program").keep(bug.id, [same, same])
     assert again.inputs == (*bug.inputs, f"{bug.id}/same")
+
+
+def test_two_programs_that_hang_have_two_bugs_and_each_its_folder(tmp_path: Path):
+    slow = from_report("ERROR: libFuzzer: timeout after 1 seconds")
+    ids = []
+    for program in ("one", "other"):
+        (tmp_path / "input").write_bytes(b"slow")
+        book = BugBook(tmp_path / program, program)
+        bug = book.add(slow, [tmp_path / "input"], 5, 1.0)
+        assert bug.frames == ()
+        assert [home.name for home in (tmp_path / program).iterdir()] == [bug.id]
+        assert BugBook(tmp_path / program, program).bugs == {bug.id: bug}
+        ids.append(bug.id)
+    assert len(set(ids)) == 2
+    assert slow.bug.id not in ids

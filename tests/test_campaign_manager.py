@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.campaign.executor import Result
 from fuzzwise.campaign.finished import recent_bugs, run_entry
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
@@ -17,6 +18,7 @@ from fuzzwise.campaign.roster import EMPTY_TURNS
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.contract import Totals
 from fuzzwise.model import NO_INTS, Observation
+from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.store.contract import Choice
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, Stopped
@@ -352,3 +354,52 @@ def test_bugs_of_the_second_half_are_recent():
     totals = session.totals()
     assert totals is not None
     assert recent_bugs(totals) == 2
+
+
+def test_after_a_rebuild_what_is_left_counts_the_inputs_of_this_build(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], cores=1)
+    plan = replace(plan, targets=(replace(plan.targets[0], accepted_risk=1e-5),))
+    session = CLEAN((3, 50))
+    run(plan, {"a": session}, 0.4)
+    session.build_anew()
+    _, state = run(plan, {"a": session}, 0.2)
+    (target,) = state.targets
+    assert target.inputs > session.n  # those of both builds
+    rule = AcceptedRisk(1e-5)
+    to_look = (rule.next_look(session.n) - session.n) * session.seconds / session.n
+    assert target.seconds_left is not None
+    assert target.seconds_to_decision == pytest.approx(max(target.seconds_left.value, to_look))
+
+
+class Forgetful:
+    """An executor that loses the first turn of each target, as where a machine is gone."""
+
+    def __init__(self, inner: Threads) -> None:
+        self._inner = inner
+        self._lost: set[str] = set()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def wait(self, seconds: float) -> list[Result]:
+        found = []
+        for result in self._inner.wait(seconds):
+            if result.turn.target not in self._lost:
+                self._lost.add(result.turn.target)
+                result = Result(result.turn, lost=True)
+            found.append(result)
+        return found
+
+
+def test_a_turn_that_was_lost_says_nothing_about_its_target(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b"])
+    sessions = {"a": CLEAN(), "b": CLEAN()}
+    with SqlStore.open(plan.folder) as store:
+        executor = Forgetful(Threads(sessions, plan.cores))
+        stopped = Manager(plan, store, executor).run(30.0, lambda: None)  # type: ignore[arg-type]
+    assert stopped.reason == "all-retired"
+    state = read_state(plan.folder)
+    assert by_name(state) == {"a": RETIRED, "b": RETIRED}
+    assert "broken" not in [event.kind for event in state.events]
+    assert {t.name: t.inputs for t in state.targets} == {n: s.n for n, s in sessions.items()}
+    assert all(session.closed for session in sessions.values())

@@ -378,3 +378,18 @@ def test_a_history_without_inputs_can_be_read(tmp_path: Path) -> None:
         for i in range(5):
             epoch(store, float(i), "a", turn(1, inputs=0, risk=None))
     assert read_history(tmp_path, points=3)[0].inputs.tolist()[:1] == [0]
+
+
+def test_the_rate_that_a_scheduler_gets_back_is_the_one_that_was_judged(tmp_path: Path) -> None:
+    # Not the risk, which may be raised for seeds that wait.
+    with begun(tmp_path) as store:
+        epoch(store, 2.0, "a", turn(200, discovery_rate=0.125))
+        assert store.memory()["a"].discovery_rate == 0.125
+
+
+@pytest.mark.parametrize("flaky", [None, False, True])
+def test_that_nobody_has_tried_whether_a_bug_is_flaky_is_kept(tmp_path: Path, flaky) -> None:
+    bug = found("x")
+    with begun(tmp_path) as store:
+        epoch(store, 2.0, "a", turn(200, replace(bug, bug=replace(bug.bug, flaky=flaky))))
+    assert read_state(tmp_path).bugs[0].flaky is flaky
