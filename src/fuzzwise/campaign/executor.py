@@ -84,5 +84,5 @@ class Executor(Protocol):
         ...
 
     def close(self, seconds: float) -> None:
-        """End all sessions, within so many seconds."""
+        """Close all sessions, within so many seconds and a moment for those that have to hurry."""
         ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -24,9 +25,9 @@ from fuzzwise.engines.leftovers import Guard
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Judgement, Terms, judge
-from fuzzwise.store.contract import Choice, FinishedTurn, Store
+from fuzzwise.store.contract import Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.places import open_store
-from fuzzwise.store.states import RETIRED, WAITING, Stopped
+from fuzzwise.store.states import BROKEN, RETIRED, WAITING, Stopped
 from fuzzwise.triage.workers import Workers
 
 TICK = 0.1
@@ -69,7 +70,7 @@ class Single:
         self._limits = limits
         self._seed = seed
         self._interrupted = False
-        self._looked = 0
+        self._generation, self._looked = "", 0
 
     def interrupt(self) -> None:
         """Stop soon, and keep everything."""
@@ -93,9 +94,12 @@ class Single:
                     going_on()
                 book = _Book(store, plan, folder, self._limits)
                 book.begin(before)
-                self._looked = book.looked(before)
+                self._generation, self._looked = book.looked(before)
                 try:
                     return self._fuzz(executor, book, before, watch)
+                except BadInput as problem:
+                    book.fail(str(problem))
+                    raise
                 finally:
                     executor.close(1.0 if self._interrupted else LAST_LOOK)
 
@@ -123,9 +127,7 @@ class Single:
             result = self._wait(executor, left > 0)
             now = result.totals if result else executor.totals(self._plan.name)
             if result is None and _is_same(now, before):
-                now = (
-                    None  # the turn has not told anything yet; those counts may be another build's
-                )
+                now = None  # nothing is told yet: what was known may be of another build
             standing = self._look(now or Totals.nothing(), book, ended=result is not None)
             if now is not None and now.observation.n:
                 watch(standing)
@@ -144,9 +146,13 @@ class Single:
         return found[0] if found else None
 
     def _look(self, totals: Totals, book: _Book, *, ended: bool) -> Standing:
-        terms = self._limits.terms
+        if totals.generation != self._generation:
+            self._generation, self._looked = totals.generation, 0
         judgement = judge(
-            totals.observation, terms, looked=self._looked, unsettled=totals.unsettled
+            totals.observation,
+            self._limits.terms,
+            looked=self._looked,
+            unsettled=totals.unsettled,
         )
         if judgement.held_back and judgement.held_back != totals.doing:
             totals = replace(totals, warnings=(*totals.warnings, judgement.held_back))
@@ -180,9 +186,9 @@ class Single:
             executor.wait(deadline - time.monotonic())
         executor.close(1.0 if self._interrupted else LAST_LOOK)
         final = executor.totals(self._plan.name) or (result and result.totals) or standing.totals
-        if final.observation.n == 0:
-            raise NothingYet("Interrupted before the target ran its first input.")
         assert standing.stopped is not None
+        if final.observation.n == 0:
+            raise NothingYet(f"The target has not run a single input. {standing.stopped.detail}")
         if standing.stopped.reason == "accepted-risk":
             # Inputs were still counted after the look. What is told is what the stop rests on.
             final = replace(final, observation=standing.judgement.observation)
@@ -233,10 +239,12 @@ class _Book:
             self._store.recover(self._now, plan.name, self._finished(known, judgement))
         self.epoch = self._store.start_epoch(self._now, plan.name, Choice("the only target"))
 
-    def looked(self, known: Totals | None) -> int:
-        """The inputs at the stop rule's last look; those of other counts do not matter."""
+    def looked(self, known: Totals | None) -> tuple[str, int]:
+        """The present counts, and the inputs at the stop rule's last look at them."""
         memory = self._store.memory()[self._plan.name]
-        return memory.looked if known is not None and known.generation == memory.generation else 0
+        if known is None or known.generation != memory.generation:
+            return "", 0
+        return memory.generation, memory.looked
 
     def look(self, n: int, high: float | None) -> None:
         """The stop rule had a look."""
@@ -259,6 +267,14 @@ class _Book:
             store.event(self._now, "retired", name, stopped.detail)
         self._event("stopped", stopped.detail)
         store.end_run(self._now, stopped)
+
+    def fail(self, problem: str) -> None:
+        """The target could not be fuzzed; a store that is full as well says no more."""
+        with suppress(StoreFull):
+            self._store.fail_epoch(self.epoch, self._now)
+            self._store.set_state(self._plan.name, BROKEN, "broken", problem)
+            self._event("stopped", problem)
+            self._store.end_run(self._now, Stopped("nothing-to-fuzz", problem))
 
     @property
     def _now(self) -> float:

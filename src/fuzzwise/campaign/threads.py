@@ -12,6 +12,9 @@ from fuzzwise.campaign.executor import Result, Turn
 from fuzzwise.engines.contract import Session, Totals
 from fuzzwise.errors import FuzzwiseError
 
+HURRY = 0.5
+"""Seconds that sessions have to close once they are told to hurry."""
+
 
 class Threads:
     """Threads that take turns; they are daemons, so that none of them can hold up the end.
@@ -78,6 +81,12 @@ class Threads:
         deadline = time.monotonic() + seconds
         for thread in threads:
             thread.start()
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        late = [one for one, thread in zip(idle, threads, strict=True) if thread.is_alive()]
+        for session in late:
+            session.interrupt()
+        deadline = time.monotonic() + HURRY
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 

@@ -130,7 +130,10 @@ class Session(Protocol):
         ...
 
     def close(self) -> None:
-        """Leave no process behind; a later turn starts again what it needs."""
+        """Finish what is under way and leave no process behind; ``interrupt`` makes it hurry.
+
+        A later turn starts again what it needs.
+        """
         ...
 
     def reproduce(self, data: bytes) -> Verdict:

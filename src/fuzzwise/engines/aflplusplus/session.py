@@ -28,8 +28,8 @@ TICK = 0.25
 LOADING = 60.0
 """Seconds that afl-fuzz has at least to get through its corpus, however short the turn."""
 
-TRIAGE = 1.0
-"""Seconds to wait behind a turn for crashes that are being examined."""
+TRIAGE, LAST_LOOK = 1.0, 60.0
+"""Seconds to wait behind a turn, and in the end, for crashes that are being examined."""
 
 
 class AflSession:
@@ -97,11 +97,15 @@ class AflSession:
             self._stop.clear()
 
     def close(self) -> None:
-        """End afl-fuzz; a later turn starts it again."""
-        if self._fuzzing:
-            self._fuzzing.end()
-            self._fuzzing.save()
-        self._drop()
+        """End afl-fuzz, and see what crashed; a later turn starts it again."""
+        try:
+            if self._fuzzing:
+                self._fuzzing.end()
+                self._fuzzing.bugs.look(self._fuzzing.n, self._fuzzing.seconds, LAST_LOOK)
+                self._fuzzing.save()
+        finally:
+            self._drop()
+            self._stop.clear()
 
     def _turn(self, seconds: float) -> Totals:
         try:
