@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fuzzwise.estimators.waiting import FEW
-from fuzzwise.judge import verdict
+from fuzzwise.judge import Terms, verdict
 from fuzzwise.lab.evaluate.measures import score, summarise
 from fuzzwise.model import Truth
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge
+from fuzzwise.watch.verdict import judge_reading
 
 if TYPE_CHECKING:
     from afl_truth import Point
@@ -200,7 +200,10 @@ def stop_table(judgement: Judgement) -> list[str]:
     ]
     for risk in STOP_RISKS:
         rule = AcceptedRisk(risk)
-        careful = [next((r for r in c if judge(r[1], risk).reached), None) for c in campaigns]
+        terms = Terms(risk)
+        careful = [
+            next((r for r in c if judge_reading(r[1], terms).reached), None) for c in campaigns
+        ]
         plain = [
             next((r for r in c if verdict(r[1].observation, rule).stop), None) for c in campaigns
         ]

@@ -19,12 +19,12 @@ import numpy as np
 
 from afl_tables import SECOND_ENTRY
 from fuzzwise.estimators import intervals
-from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST
-from fuzzwise.judge import verdict
+from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST, are_many
+from fuzzwise.judge import Terms, verdict
 from fuzzwise.model import Ints
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge
+from fuzzwise.watch.verdict import judge_reading
 
 if TYPE_CHECKING:
     from afl_tables import Judgement
@@ -222,7 +222,7 @@ def _alone(reading: Reading, risk: float) -> bool:
 
 
 def _few_wait(reading: Reading) -> bool:
-    return reading.untried is None or not reading.untried.are_many
+    return reading.untried is None or not are_many(reading.untried.share)
 
 
 def _raised(reading: Reading, risk: float) -> bool:
@@ -236,7 +236,10 @@ RULES: tuple[tuple[str, Callable[[Reading, float], bool]], ...] = (
         lambda r, x: _few_wait(r) and _alone(r, x),
     ),
     ("raised, no rule", _raised),
-    (f"**raised, none before {ENOUGH} entries are tried**", lambda r, x: judge(r, x).reached),
+    (
+        f"**raised, none before {ENOUGH} entries are tried**",
+        lambda r, x: judge_reading(r, Terms(x)).reached,
+    ),
     (f"raised, none while more than {FEW:.0%} wait", lambda r, x: _few_wait(r) and _raised(r, x)),
 )
 

@@ -23,11 +23,11 @@ from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
+from fuzzwise.campaign.threads import Threads
 from fuzzwise.report.charts.file import load_altair, save
 from fuzzwise.report.charts.style import dressed
-from fuzzwise.store.sql.store import SqlStore
+from fuzzwise.store.places import open_reader, open_store
 from fuzzwise.triage.workers import Workers
-from reading import read_state
 
 ROOT = Path(__file__).parents[1]
 CAMPAIGN = ROOT / "examples" / "campaign.toml"
@@ -41,9 +41,10 @@ def one_campaign(plan: CampaignPlan, folder: Path) -> dict[str, object]:
     """Run it; when each bug was found, and when each target was retired."""
     shutil.rmtree(folder, ignore_errors=True)
     plan = replace(plan, folder=folder)
-    with SqlStore.open(folder) as store, Workers(plan.cores) as workers:
-        Manager(plan, store, open_sessions(plan, workers)).run(plan.budget, lambda: None)
-    state = read_state(folder)
+    with open_store(folder) as store, Workers(plan.cores) as workers:
+        turns = Threads(open_sessions(plan, workers), plan.cores)
+        Manager(plan, store, turns).run(plan.budget, lambda: None)
+    state = open_reader(folder).state()
     shutil.rmtree(folder, ignore_errors=True)
     return {
         "scheduler": plan.scheduler,

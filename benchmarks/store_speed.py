@@ -23,7 +23,7 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.store.contract import BugFound, Choice, FinishedTurn
-from fuzzwise.store.sql import reading
+from fuzzwise.store.places import open_reader
 from fuzzwise.store.sql.schema import epochs, targets
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.sqlite import FILE, open_for_writing
@@ -39,8 +39,8 @@ CHANCE = np.random.default_rng(1)
 STATUS = """
 import sys
 from pathlib import Path
-from fuzzwise.store.sql.reading import read_state
-print(read_state(Path(sys.argv[1])).epochs)
+from fuzzwise.store.places import open_reader
+print(open_reader(Path(sys.argv[1])).state().epochs)
 """
 
 
@@ -56,14 +56,15 @@ def main() -> None:
         answer = subprocess.run(status, capture_output=True, text=True, check=True).stdout
         assert int(answer) == total, answer
         show(
-            "read_state, in a new process",
+            "state, in a new process",
             lambda: subprocess.run(status, stdout=subprocess.DEVNULL),
             "≤ 2 s",
         )
-        show("read_state", lambda: reading.read_state(folder), "live view: twice a second")
-        show("read_history", lambda: reading.read_history(folder), "≤ 10 s")
-        show("read_decisions", lambda: reading.read_decisions(folder), "")
-        show("read_decisions, one target", lambda: reading.read_decisions(folder, "t42"), "")
+        reader = open_reader(folder)
+        show("state", reader.state, "live view: twice a second")
+        show("history", reader.history, "≤ 10 s")
+        show("decisions", reader.decisions, "")
+        show("decisions, one target", lambda: reader.decisions("t42"), "")
         show("Store.open, with the check for damage", lambda: SqlStore.open(folder).close(), "")
         write(folder)
 
