@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fuzzwise.estimators.waiting import FEW
-from fuzzwise.judge import Terms, verdict
+from fuzzwise.judge import Terms, latest_decision
 from fuzzwise.lab.evaluate.measures import score, summarise
 from fuzzwise.model import Truth
 from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.watch.judged import judge_reading
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge_reading
 
 if TYPE_CHECKING:
     from afl_truth import Point
@@ -205,7 +205,8 @@ def stop_table(judgement: Judgement) -> list[str]:
             next((r for r in c if judge_reading(r[1], terms).reached), None) for c in campaigns
         ]
         plain = [
-            next((r for r in c if verdict(r[1].observation, rule).stop), None) for c in campaigns
+            next((r for r in c if latest_decision(r[1].observation, rule).stop), None)
+            for c in campaigns
         ]
         cells = zip(_stops(careful, risk), _stops(plain, risk), strict=True)
         columns = [f"{ours} ({before})" for ours, before in cells]

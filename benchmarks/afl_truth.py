@@ -22,7 +22,7 @@ from afl_campaign import Measured, run, target
 from afl_page import write_page
 from afl_tables import ESTIMATORS, Judgement
 from fuzzwise.engines.aflplusplus.stats import Untried
-from fuzzwise.lab.evaluate.measures import judge, score, summarise
+from fuzzwise.lab.evaluate.measures import beside_truth, score, summarise
 from fuzzwise.model import Observation, Truth
 from fuzzwise.report.charts.file import save
 from fuzzwise.report.charts.score import draw_scores
@@ -198,7 +198,7 @@ def judged(
             observations.append(observation)
             real[f"{number}:seed {key[1]}", observation.n] = point.inputs
         campaigns.append(Campaign(f"seed {key[1]}", tuple(observations), key[0]))
-    table = judge(campaigns)
+    table = beside_truth(campaigns)
     inputs = [real[row] for row in zip(table["campaign"], table["n"], strict=True)]
     return table.with_columns(n=pl.Series(inputs, dtype=pl.Int64))
 

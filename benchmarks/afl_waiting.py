@@ -20,11 +20,11 @@ import numpy as np
 from afl_tables import SECOND_ENTRY
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST, are_many
-from fuzzwise.judge import Terms, verdict
+from fuzzwise.judge import Terms, latest_decision
 from fuzzwise.model import Ints
 from fuzzwise.stopping import AcceptedRisk
+from fuzzwise.watch.judged import judge_reading
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import judge_reading
 
 if TYPE_CHECKING:
     from afl_tables import Judgement
@@ -218,7 +218,7 @@ def _rounds(queue: Path, found: Ints) -> Iterator[Ints]:
 
 
 def _alone(reading: Reading, risk: float) -> bool:
-    return verdict(reading.observation, AcceptedRisk(risk)).stop
+    return latest_decision(reading.observation, AcceptedRisk(risk)).stop
 
 
 def _few_wait(reading: Reading) -> bool:
@@ -226,7 +226,7 @@ def _few_wait(reading: Reading) -> bool:
 
 
 def _raised(reading: Reading, risk: float) -> bool:
-    return verdict(reading.with_waiting, AcceptedRisk(risk)).stop
+    return latest_decision(reading.with_waiting, AcceptedRisk(risk)).stop
 
 
 RULES: tuple[tuple[str, Callable[[Reading, float], bool]], ...] = (

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fuzzwise.lab.evaluate.measures import judge, score, summarise
+from fuzzwise.lab.evaluate.measures import beside_truth, score, summarise
 from fuzzwise.lab.evaluate.published import fit_truth
 from fuzzwise.report.charts.file import save
 from fuzzwise.report.charts.score import draw_power_laws, draw_scores
@@ -67,7 +67,7 @@ def _campaign(subject: Subject, work: Path, inputs: int, seed: int, fresh: bool)
 
 
 def _write(options: argparse.Namespace, subjects: list[Subject], campaigns: list[Campaign]) -> None:
-    judged = judge(campaigns)
+    judged = beside_truth(campaigns)
     scores = score(judged)
     summary = summarise(scores)
     truth = judged.select("subject", "campaign", "n", delta="truth").unique()

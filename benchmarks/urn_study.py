@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fuzzwise.lab.evaluate.measures import judge, score
+from fuzzwise.lab.evaluate.measures import beside_truth, score
 from fuzzwise.lab.evaluate.simulated import as_campaigns
 from fuzzwise.lab.urn.urn import Mode, Urn, simulate
 from fuzzwise.report.charts.file import load_altair, save
@@ -74,7 +74,7 @@ def main() -> None:
 def _judge(setting: Setting, campaigns: int) -> pl.DataFrame:
     points = np.array([100 * 2**j for j in range(30) if 100 * 2**j <= setting.inputs])
     runs = simulate(setting.urn, setting.mode, points, campaigns, SEED)
-    return judge(as_campaigns(runs, setting.name))
+    return beside_truth(as_campaigns(runs, setting.name))
 
 
 def _bands(judged: pl.DataFrame) -> object:

@@ -10,7 +10,7 @@ import pytest
 
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.evaluate import published
-from fuzzwise.lab.evaluate.measures import judge, score, summarise, truth_interval
+from fuzzwise.lab.evaluate.measures import beside_truth, score, summarise, truth_interval
 from fuzzwise.lab.evaluate.simulated import as_campaigns
 from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation, Truth
@@ -31,7 +31,7 @@ def row_of(table: pl.DataFrame, estimator: str) -> dict[str, object]:
 
 def test_bias_and_variance_are_in_orders_of_magnitude():
     campaigns = [campaign(20, Truth(0.001)), campaign(200, Truth(0.001))]
-    row = row_of(score(judge(campaigns)), "good-turing")
+    row = row_of(score(beside_truth(campaigns)), "good-turing")
     assert row["bias"] == pytest.approx((1 + 2) / 2)
     assert row["variance"] == pytest.approx(statistics.variance([-2, -1]))
     assert row["under"] == 0
@@ -41,7 +41,7 @@ def test_bias_and_variance_are_in_orders_of_magnitude():
 def test_points_without_a_logarithm_are_left_out_and_counted():
     nothing = Truth(0.0, 0, 100)
     campaigns = [campaign(0, Truth(0.01)), campaign(20, nothing), campaign(20, Truth(0.1))]
-    row = row_of(score(judge(campaigns)), "good-turing")
+    row = row_of(score(beside_truth(campaigns)), "good-turing")
     assert row["left_out"] == 2
     assert row["bias"] == pytest.approx(-1)
     assert row["under"] == pytest.approx(2 / 3)
@@ -49,19 +49,19 @@ def test_points_without_a_logarithm_are_left_out_and_counted():
 
 def test_an_urn_that_is_empty_judges_nobody():
     full, empty = campaign(20, Truth(0.01)), campaign(20, Truth(0.0), n=4000)
-    assert judge([full, empty])["n"].unique().to_list() == [2000]
+    assert beside_truth([full, empty])["n"].unique().to_list() == [2000]
 
 
 def test_coverage_allows_for_the_error_of_a_measured_truth():
     estimate = 20 / 2000
-    exact = row_of(score(judge([campaign(20, Truth(estimate * 2.5))])), "good-turing")
-    measured = row_of(score(judge([campaign(20, Truth(0.025, 5, 200))])), "good-turing")
+    exact = row_of(score(beside_truth([campaign(20, Truth(estimate * 2.5))])), "good-turing")
+    measured = row_of(score(beside_truth([campaign(20, Truth(0.025, 5, 200))])), "good-turing")
     assert (exact["coverage"], exact["beyond"]) == (0, 1)
     assert (measured["coverage"], measured["beyond"]) == (1, 0)
 
 
 def test_estimators_without_interval_have_no_coverage():
-    assert row_of(score(judge([campaign(20, Truth(0.01))])), "laplace")["coverage"] is None
+    assert row_of(score(beside_truth([campaign(20, Truth(0.01))])), "laplace")["coverage"] is None
 
 
 def test_measured_truth_has_an_exact_interval():
@@ -74,7 +74,7 @@ def test_measured_truth_has_an_exact_interval():
 def test_summary_is_the_mean_over_late_points():
     early = campaign(900, Truth(0.001), n=1000)
     late = [campaign(20, Truth(0.001)), campaign(20, Truth(0.01), n=4000)]
-    summary = summarise(score(judge([early, *late])))
+    summary = summarise(score(beside_truth([early, *late])))
     row = row_of(summary, "good-turing")
     assert row["points"] == 2
     assert row["bias"] == pytest.approx((1 + math.log10(0.5)) / 2)
@@ -82,9 +82,9 @@ def test_summary_is_the_mean_over_late_points():
 
 def test_nothing_to_judge_is_said():
     with pytest.raises(BadInput, match="field truth"):
-        judge([Campaign("c", (Observation(n=10),))])
+        beside_truth([Campaign("c", (Observation(n=10),))])
     with pytest.raises(BadInput, match="beyond 1,000 inputs"):
-        summarise(score(judge([campaign(3, Truth(0.1), n=500)])))
+        summarise(score(beside_truth([campaign(3, Truth(0.1), n=500)])))
 
 
 def test_simulated_greybox_campaigns_show_what_the_study_says():
@@ -92,7 +92,7 @@ def test_simulated_greybox_campaigns_show_what_the_study_says():
     import numpy as np
 
     runs = simulate(Urn(), "greybox", np.array([1500, 3000, 5000]), 400, seed=3)
-    summary = summarise(score(judge(as_campaigns(runs))))
+    summary = summarise(score(beside_truth(as_campaigns(runs))))
     bias = {row["estimator"]: row["bias"] for row in summary.to_dicts()}
     assert bias["good-turing"] < -0.25
     assert bias["laplace"] < -0.8

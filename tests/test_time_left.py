@@ -9,7 +9,7 @@ from campaign_states import example_state
 from fuzzwise.engines.contract import Totals
 from fuzzwise.judge import Terms
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.report import assessment_words, live
+from fuzzwise.report import judgement_words, live
 from fuzzwise.report.campaign import conclusions as campaign_conclusions
 from fuzzwise.report.campaign import status as campaign_status
 from fuzzwise.report.campaign import words as campaign_words
@@ -17,8 +17,8 @@ from fuzzwise.report.campaign.table import table
 from fuzzwise.report.watch import view as watch_view
 from fuzzwise.store.states import RETIRED, WAITING, TargetState
 from fuzzwise.watch.follow import Standing
+from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Reading
-from fuzzwise.watch.verdict import Judged, judge_reading
 from observations import ints
 
 NOW = Observation(n=120_000, seconds=120.0, discoveries=ints([3, 40, 900, 70_000]), species=60)
@@ -61,7 +61,7 @@ def test_a_campaign_that_is_watched_waits_too() -> None:
     assert dict(watch_view.rows(near))["left"] == "at least 84.8 s (next look of the rule)"
     assert watch_view.line(near).endswith("about 85s left")
     assert watch_view.line(far).endswith("about 56m left")
-    assert "next look" in assessment_words.decision(near.judged.judgement)[-1]
+    assert "next look" in judgement_words.decision(near.judged.judgement)[-1]
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
     assert "left" not in dict(watch_view.rows(timeless))
     assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 204,800 inputs."

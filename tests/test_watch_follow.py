@@ -22,7 +22,7 @@ from rich.console import Console
 from fuzzwise.engines.aflplusplus.stats import Untried
 from fuzzwise.errors import BadInput
 from fuzzwise.estimators.recent_rate import RecentRate
-from fuzzwise.judge import Terms, growth_exponent, until, verdict
+from fuzzwise.judge import Terms, growth_exponent, latest_decision, until
 from fuzzwise.model import Observation
 from fuzzwise.report.watch import view as watch_view
 from fuzzwise.report.watch import words as watch_words
@@ -40,8 +40,8 @@ from fuzzwise.watch.follow import (
     look_once,
     warnings,
 )
+from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Process, Reading
-from fuzzwise.watch.verdict import Judged, judge_reading
 from observations import ints
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jevil\nname\u202e" + "x" * 300
@@ -84,18 +84,18 @@ class Clock:
         return self.now
 
 
-# --- the verdict -------------------------------------------------------------------------------
+# --- the decision ------------------------------------------------------------------------------
 
 
-def test_the_verdict_rests_on_the_latest_doubling_alone():
+def test_the_decision_rests_on_the_latest_doubling_alone():
     """Whatever is found after the look, the words are those of the look, until the next one."""
     rule = AcceptedRisk(1e-3)
     quiet = Observation(n=51_200, discoveries=ints([3, 40]))
     at_look = rule(quiet)
     assert at_look.stop
     for n in (51_200, 70_000, 102_399):
-        assert verdict(replace(quiet, n=n), rule) == at_look
-    assert verdict(replace(quiet, n=102_400), rule).n == 102_400
+        assert latest_decision(replace(quiet, n=n), rule) == at_look
+    assert latest_decision(replace(quiet, n=102_400), rule).n == 102_400
 
 
 def test_a_lucky_moment_between_two_looks_does_not_stop():
@@ -103,7 +103,7 @@ def test_a_lucky_moment_between_two_looks_does_not_stop():
     found = ints(range(100, 51_200, 300))
     o = Observation(n=102_399, discoveries=found)
     assert rule(o).stop  # asked at this very moment, the rule would
-    decided = verdict(o, rule)
+    decided = latest_decision(o, rule)
     assert not decided.stop
     assert "after 51,200 inputs" in decided.detail
 
@@ -111,8 +111,8 @@ def test_a_lucky_moment_between_two_looks_does_not_stop():
 def test_a_breakthrough_takes_an_earlier_stop_back():
     rule = AcceptedRisk(1e-3)
     found = [5, *range(60_000, 102_400, 100)]
-    before = verdict(Observation(n=59_999, discoveries=ints([5])), rule)
-    after = verdict(Observation(n=102_400, discoveries=ints(found)), rule)
+    before = latest_decision(Observation(n=59_999, discoveries=ints([5])), rule)
+    after = latest_decision(Observation(n=102_400, discoveries=ints(found)), rule)
     assert before.stop
     assert not after.stop
     assert "It had been below after 51,200 inputs, but has found more since." in after.detail
@@ -120,7 +120,7 @@ def test_a_breakthrough_takes_an_earlier_stop_back():
 
 def test_a_breakthrough_since_the_look_refutes_it_at_once():
     rule = AcceptedRisk(1e-3)
-    now = verdict(Observation(n=65_000, discoveries=ints(range(60_000, 65_000, 50))), rule)
+    now = latest_decision(Observation(n=65_000, discoveries=ints(range(60_000, 65_000, 50))), rule)
     assert not now.stop
     assert "After 51,200 inputs it was below the accepted risk 0.001, but now" in now.detail
     assert now.estimate.value > 1e-3
@@ -129,8 +129,8 @@ def test_a_breakthrough_since_the_look_refutes_it_at_once():
 def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
     rule = AcceptedRisk(1e-3)
     o = Observation(n=60_000, discoveries=ints(range(55_000, 60_000, 200)))
-    assert verdict(o, rule).stop
-    assert not verdict(o, rule, exact=False).stop
+    assert latest_decision(o, rule).stop
+    assert not latest_decision(o, rule, exact=False).stop
     grouped = judge(Reading("honggfuzz", "s", Path("s"), o, exact=False), 1e-3)
     assert not grouped.reached
     assert any("spread" in note for note in grouped.notes)
@@ -172,10 +172,9 @@ def test_what_was_known_earlier_includes_the_input_of_that_moment():
 
 def test_too_early_or_without_discoveries_there_is_no_stop():
     rule = AcceptedRisk(0.5)
-    assert (
-        "first look is at 100 inputs" in verdict(Observation(99, discoveries=ints([])), rule).detail
-    )
-    assert not verdict(Observation(10**9), rule).stop
+    early = latest_decision(Observation(99, discoveries=ints([])), rule)
+    assert "first look is at 100 inputs" in early.detail
+    assert not latest_decision(Observation(10**9), rule).stop
 
 
 @pytest.mark.parametrize(("exponent", "confidence"), [(0.7, 0.8), (1.0, 0.8), (1.0, 0.95)])
@@ -197,7 +196,7 @@ def test_asking_all_the_time_keeps_the_promised_error(exponent, confidence):
         times = np.ceil(size * rng.random(rng.poisson(mean)) ** (1 / exponent))
         whole = Observation(n=size, discoveries=np.unique(times.astype(np.int64)))
         asked = [until(whole, n) for n in moments]
-        wrong += any(verdict(o, rule).stop for o in asked)
+        wrong += any(latest_decision(o, rule).stop for o in asked)
         naive += any(plain(o, confidence).high < accepted for o in asked)
     alpha = 1 - confidence
     assert wrong / campaigns <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / campaigns)
@@ -216,7 +215,8 @@ def test_grouped_discoveries_keep_the_promised_error():
         heard = False
         for start, end in pairwise([0, *rows]):
             found += spread(start, end, int(((times > start) & (times <= end)).sum()))
-            heard |= verdict(Observation(end, discoveries=ints(found)), rule, exact=False).stop
+            so_far = Observation(end, discoveries=ints(found))
+            heard |= latest_decision(so_far, rule, exact=False).stop
         wrong += heard
     assert wrong / 100 <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 100)
 
@@ -226,8 +226,8 @@ def test_a_verdict_between_looks_never_adds_a_stop(n, count, random):
     """Where it says stop at n, it said so at the look before: between two, none can be won."""
     o = Observation(n=n, discoveries=ints(sorted({random.randint(1, n) for _ in range(count)})))
     rule = AcceptedRisk(1e-3)
-    if verdict(o, rule).stop:
-        assert verdict(until(o, 100 << (rule.look(n) - 1)), rule).stop
+    if latest_decision(o, rule).stop:
+        assert latest_decision(until(o, 100 << (rule.look(n) - 1)), rule).stop
 
 
 def test_the_exponent_of_a_power_law_is_found_with_its_interval():

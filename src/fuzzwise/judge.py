@@ -163,10 +163,10 @@ def judge_history(
 ) -> Judgement:
     """Judge a campaign of which only the history is known, whoever asks and however often.
 
-    ``exact``: whether each discovery has the number of its input; see ``verdict``.
+    ``exact``: whether each discovery has the number of its input; see ``latest_decision``.
     """
     rule = terms.rule
-    decision = None if rule is None else verdict(observation, rule, exact=exact)
+    decision = None if rule is None else latest_decision(observation, rule, exact=exact)
     return _held_back(_judged(observation, terms, decision), unsettled)
 
 
@@ -194,11 +194,13 @@ def judge_log(observations: Sequence[Observation], terms: Terms) -> Judgement:
     return replace(judged, held_back=latest.held_back if latest else "")
 
 
-def verdict(observation: Observation, rule: AcceptedRisk, *, exact: bool = True) -> Decision:
+def latest_decision(
+    observation: Observation, rule: AcceptedRisk, *, exact: bool = True
+) -> Decision:
     """Whether the campaign may stop now: the rule's word at its latest look, unless refuted since.
 
     A file holds the whole history, so that an observation can be cut at any earlier input. The
-    verdict is the rule's at the latest doubling point m = 100·2^(j-1) ≤ n, shown only the
+    decision is the rule's at the latest doubling point m = 100·2^(j-1) ≤ n, shown only the
     discoveries up to m, with the error α/(j(j+1)) that it spends there. So it is the same however
     often a script asks, and the chance that it ever says "stop" above the accepted risk is at most
     Σ α/(j(j+1)) ≤ α: nobody can wait for a lucky moment between two looks.

@@ -40,7 +40,7 @@ class Campaign:
 
 
 @dataclass(frozen=True)
-class Log:
+class Snapshots:
     """What a snapshot file holds, and what the reader had to leave out of it."""
 
     campaigns: tuple[Campaign, ...]
@@ -96,7 +96,7 @@ class _FieldError(Exception):
         super().__init__(f"{where}: {what}" if where else what)
 
 
-def read(path: Path) -> Log:
+def read(path: Path) -> Snapshots:
     """Read a snapshot file whole; a contradiction anywhere is an error with file, line and field.
 
     An incomplete last line (no line end: the log is still being written) is left out and reported
@@ -127,7 +127,7 @@ def read(path: Path) -> Log:
             f"{path}: holds no campaign. A snapshot file starts with a line such as "
             f'{{"format":"{FORMAT}","version":{VERSION}}}.'
         )
-    return Log(tuple(b.campaign() for b in builders), tuple(warnings))
+    return Snapshots(tuple(b.campaign() for b in builders), tuple(warnings))
 
 
 def write(path: Path, campaigns: Iterable[Campaign]) -> None:

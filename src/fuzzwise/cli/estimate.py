@@ -9,7 +9,7 @@ import click
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Judgement, Terms, judge_log
-from fuzzwise.report import assessment_words, words
+from fuzzwise.report import judgement_words, words
 from fuzzwise.snapshot import read
 
 
@@ -48,8 +48,8 @@ def command(
         ]
         output.print_json({"campaigns": documents})
         return
-    for path, name, assessment in found:
-        _show(path, name, assessment)
+    for path, name, judgement in found:
+        _show(path, name, judgement)
 
 
 def _show(path: Path, name: str, a: Judgement) -> None:
@@ -64,14 +64,14 @@ def _show(path: Path, name: str, a: Judgement) -> None:
     if o.seeds is not None:
         facts.append(f"{len(o.seeds):,} seeds")
     click.echo(f"{name} ({path}): {', '.join(facts)}")
-    click.echo(assessment_words.risk(a))
-    for line in assessment_words.decision(a):
+    click.echo(judgement_words.risk(a))
+    for line in judgement_words.decision(a):
         click.echo(line)
     output.print_table(
         "Discovery probability, by every estimator",
-        assessment_words.COLUMNS,
-        [assessment_words.row(method, e) for method, e in a.estimates.items()],
+        judgement_words.COLUMNS,
+        [judgement_words.row(method, e) for method, e in a.estimates.items()],
     )
-    for line in assessment_words.richness(a):
+    for line in judgement_words.richness(a):
         click.echo(line)
     click.echo()

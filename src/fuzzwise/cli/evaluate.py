@@ -121,7 +121,7 @@ def _own(
     as_json: bool,
     charts: tuple[Path, ...],
 ) -> None:
-    from fuzzwise.lab.evaluate.measures import judge, score, summarise
+    from fuzzwise.lab.evaluate.measures import beside_truth, score, summarise
 
     if logs:
         from fuzzwise.snapshot import read
@@ -138,7 +138,7 @@ def _own(
         runs = simulate(Urn(), "greybox", data_points(50_000), simulated, seed)
         campaigns = list(as_campaigns(runs))
         source = f"{simulated} simulated greybox campaigns, 50 species, seed {seed}"
-    scores = score(judge(campaigns, confidence))
+    scores = score(beside_truth(campaigns, confidence))
     summary = summarise(scores)
     if as_json:
         output.print_json(_scores_json(scores, summary))

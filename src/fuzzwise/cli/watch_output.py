@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import click
 
 from fuzzwise.cli import output
-from fuzzwise.report import assessment_words, short
+from fuzzwise.report import judgement_words, short
 from fuzzwise.report.watch import words as watch_words
 from fuzzwise.text import printable
 from fuzzwise.watch.end_cleanly import Ending
 from fuzzwise.watch.follow import Look, Standing, Stopped
-from fuzzwise.watch.verdict import Judged
+from fuzzwise.watch.judged import Judged
 
 
 def report(look: Look, *, as_json: bool) -> None:
@@ -115,7 +115,7 @@ def _show(campaign: Standing) -> None:
         _say(line)
     output.print_table(
         "Discovery probability, by every estimator that these files allow",
-        assessment_words.COLUMNS,
+        judgement_words.COLUMNS,
         watch_words.possible(judged),
     )
     missing = watch_words.impossible(judged)

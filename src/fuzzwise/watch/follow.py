@@ -10,9 +10,9 @@ from fuzzwise.errors import BadInput
 from fuzzwise.estimators.waiting import are_many
 from fuzzwise.judge import Terms
 from fuzzwise.watch.end_cleanly import Ending, end_cleanly
+from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.source import Source
-from fuzzwise.watch.verdict import Judged, judge_reading
 
 GONE_AFTER = 5.0
 """Seconds after which a fuzzer that was at work and is no more has ended; scripts restart some."""

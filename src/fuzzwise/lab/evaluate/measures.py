@@ -33,7 +33,7 @@ def load_polars() -> Any:
     return polars
 
 
-def judge(campaigns: Iterable[Campaign], confidence: float = 0.95) -> pl.DataFrame:
+def beside_truth(campaigns: Iterable[Campaign], confidence: float = 0.95) -> pl.DataFrame:
     """Every estimate at every point with a truth, one row each.
 
     Points whose truth is known to be exactly 0 (a simulated urn that holds nothing new any more)

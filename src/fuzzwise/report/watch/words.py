@@ -6,8 +6,8 @@ import re
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
-from fuzzwise.report import assessment_words, short, words
-from fuzzwise.watch.verdict import Judged
+from fuzzwise.report import judgement_words, short, words
+from fuzzwise.watch.judged import Judged
 
 NEEDS = {
     "discoveries": "which inputs found something",
@@ -41,10 +41,10 @@ def version(judged: Judged) -> str:
 
 
 def conclusion(judged: Judged) -> list[str]:
-    """The verdict if there is one to give, the risk, and what is left."""
+    """The decision if there is one, the risk, and what is left."""
     a = judged.judgement
-    verdict, *left = assessment_words.decision(a) or [""]
-    return [line for line in (verdict, assessment_words.risk(a), *left, next_look(judged)) if line]
+    decision, *left = judgement_words.decision(a) or [""]
+    return [line for line in (decision, judgement_words.risk(a), *left, next_look(judged)) if line]
 
 
 def next_look(judged: Judged) -> str:
@@ -112,13 +112,13 @@ def growth(judged: Judged) -> list[str]:
     else:
         meaning = f"ten times the inputs find {10**b.value:.1f} times as much"
     lines = [f"{law}: {meaning}, if that power law goes on."]
-    return lines + assessment_words.richness(judged.judgement)
+    return lines + judgement_words.richness(judged.judgement)
 
 
 def possible(judged: Judged) -> list[tuple[str, ...]]:
     """A row for each estimator that the files allow."""
     return [
-        assessment_words.row(method, e)
+        judgement_words.row(method, e)
         for method, e in judged.judgement.estimates.items()
         if isinstance(e, Estimate)
     ]

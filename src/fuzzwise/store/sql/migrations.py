@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Table, func, insert, inspect, select
 
-import fuzzwise
+from fuzzwise import __version__
 from fuzzwise.errors import BadInput
 from fuzzwise.store.sql import schema
 
@@ -65,5 +65,5 @@ def migrate(connection: Connection, path: Path, steps: Sequence[Step] = STEPS) -
     for number, step in enumerate(steps[version:], start=version + 1):
         with connection.begin():
             step(connection)
-            row = {"version": number, "fuzzwise": fuzzwise.__version__}
+            row = {"version": number, "fuzzwise": __version__}
             connection.execute(insert(schema.schema_version), row)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, or_, select, update
 
-import fuzzwise
+from fuzzwise import __version__
 from fuzzwise.errors import BadInput
 from fuzzwise.store.contract import (
     Added,
@@ -117,7 +117,7 @@ class SqlStore:
                 "epoch": run.epoch,
                 "confidence": run.confidence,
                 "pid": os.getpid(),
-                "fuzzwise": fuzzwise.__version__,
+                "fuzzwise": __version__,
                 "seconds": self._seconds(connection),
             }
             self._run = connection.scalar(insert(runs).returning(runs.c.id), row)

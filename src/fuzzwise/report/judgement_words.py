@@ -1,4 +1,4 @@
-"""What an assessment says, in sentences: for ``estimate`` and ``watch``."""
+"""What a judgement says, in sentences: for ``estimate`` and ``watch``."""
 
 from __future__ import annotations
 
