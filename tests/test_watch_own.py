@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fuzzer_files import EXAMPLES, afl_instance, check, seed_name, stats_text
+from fuzzwise.campaign.finished import run_entry
 from fuzzwise.engines.aflplusplus.stats import Untried
+from fuzzwise.store.places import open_store
 from fuzzwise.watch.recognise import open_sources, read
 from observed_target import build, fuzz
-from stored import begun, epoch, turn
+from stored import begun, epoch, plan, turn
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +77,14 @@ def test_each_target_of_a_folder_of_run_is_a_campaign(tmp_path: Path) -> None:
 
 def test_what_waits_in_the_queue_of_afl_is_told_for_own_campaigns_too(tmp_path: Path) -> None:
     stats = stats_text(corpus_favored=20, pending_favs=8)
-    with begun(tmp_path / "run", "a") as store:
-        epoch(store, 1.0, "a", turn(100))
-    afl_instance(tmp_path / "run" / "targets" / "a" / "afl" / "default", [seed_name(0)], stats)
-    assert read([tmp_path / "run"])[0].untried == Untried(8, 20)
-    afl_instance(tmp_path / "fuzz" / "afl" / "default", [seed_name(0)], stats)
-    (tmp_path / "fuzz" / "state").mkdir()
-    (tmp_path / "fuzz" / "campaign.json").write_text("{}")
-    assert read([tmp_path / "fuzz"])[0].untried == Untried(8, 20)
+    run, fuzz = tmp_path / "run", tmp_path / "fuzz"
+    for folder, home in ((run, run / "targets" / "a"), (fuzz, fuzz)):
+        entry = replace(plan(folder, "a").targets[0], engine="afl++")
+        with open_store(folder) as store:
+            store.begin_run(run_entry(replace(plan(folder), targets=(entry,)), None))
+            epoch(store, 1.0, "a", turn(100))
+        afl_instance(home / "afl" / "default", [seed_name(0)], stats)
+    (fuzz / "state").mkdir()
+    (fuzz / "campaign.json").write_text('{"settings": {"engine": "afl++"}}')
+    assert read([run])[0].untried == Untried(8, 20)
+    assert read([fuzz])[0].untried == Untried(8, 20)

@@ -20,7 +20,7 @@ PART = 64 << 10
 LOOKED_FOR = (
     "an AFL++ output folder (-o; instances with queue/ and fuzzer_stats), a folder with fuzz-0.log "
     "… of libFuzzer's -jobs, a Centipede work folder (fuzzing-stats-*.csv), a folder of "
-    "`fuzzwise fuzz` (campaign.json) or of `fuzzwise run` (campaign.db)"
+    "`fuzzwise fuzz` or of `fuzzwise run` (campaign.db)"
 )
 LOOKED_FOR_IN_A_FILE = (
     "a log of libFuzzer (2>&1), a honggfuzz --statsfile, a Centipede fuzzing-stats-*.csv, or a "
@@ -50,10 +50,10 @@ def _of_folder(path: Path) -> Sequence[Source]:
         names = sorted(os.listdir(path))  # noqa: PTH208
     except OSError as error:
         raise cannot_read(path, error) from error
+    if "campaign.json" in names and "state" in names:  # `fuzz`: its counts are newer than its store
+        return [own.FuzzFolder(path)]
     if "campaign.db" in names:
         return own.campaign_targets(path)
-    if "campaign.json" in names and "state" in names:
-        return [own.FuzzFolder(path)]
     for folder in (path, *([path.parent] if path.name == "queue" else [])):
         if afl.instances(folder):
             return [afl.AflFolder(folder)]
