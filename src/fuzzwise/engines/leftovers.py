@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fuzzwise.triage.processes import adopt_orphans, running
+from fuzzwise.triage.processes import adopt_orphans, ended, running
 
 VARIABLE = "FUZZWISE_SCRATCH"
 ROUNDS = 1000
@@ -37,11 +37,14 @@ _STRANGERS: set[int] = set()
 def end_adopted(folder: Path, known: set[int]) -> None:
     """End those children of this process that belong to a folder and are not known.
 
-    They are what fuzzing processes have left: see ``become_heir``.
+    They are what fuzzing processes have left: see ``become_heir``. Those that have ended by
+    themselves are waited for, of whichever folder they were: nobody else does, and with a
+    symbolizer for every crash they would fill the table of processes.
     """
     mark = _mark(folder)
     for _ in range(ROUNDS):
         children = _children()
+        _bury(children)
         _STRANGERS.intersection_update(children)
         left = [pid for pid in children - known - _STRANGERS if mark in _variables(pid)]
         if not left:
@@ -140,6 +143,19 @@ def _children() -> set[int]:
             with suppress(OSError):
                 found.update(map(int, (task / "children").read_text().split()))
     return found
+
+
+def _bury(children: set[int]) -> None:
+    """Wait for children that have ended and were adopted.
+
+    A child that this process has started, and that its starter waits for, is in the session of this
+    process or leads one of its own; an adopted one is in that of the process that left it.
+    """
+    own = os.getsid(0)
+    for process in ended(children):
+        if process.session not in (own, process.pid):
+            with suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
 
 
 def _kill(pid: int) -> None:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,21 +17,41 @@ _SET_CHILD_SUBREAPER = 36  # of prctl(2)
 
 @dataclass(frozen=True)
 class Process:
-    """A process that has not ended yet."""
+    """A process, and whether it has ended: then it only waits to be waited for."""
 
     pid: int
     parent: int
     session: int
+    has_ended: bool
 
 
 def running() -> Iterator[Process]:
     """All processes that have not ended; those that end meanwhile may be among them."""
-    for directory in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
+    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208 - fast
+    return (process for process in _processes(pids) if not process.has_ended)
+
+
+def ended(pids: Iterable[int]) -> Iterator[Process]:
+    """Those of some processes that have ended."""
+    return (process for process in _processes(pids) if process.has_ended)
+
+
+def _processes(pids: Iterable[int]) -> Iterator[Process]:
+    """What is known of processes; quickly, as there may be thousands, and every run has a look."""
+    for pid in pids:
+        try:
+            file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        except OSError:
+            continue
+        try:
             # The name of the program, in brackets, may itself contain brackets and spaces.
-            status = (directory / "stat").read_text(errors="replace").rpartition(")")[2].split()
-            if status[0] not in "ZX":
-                yield Process(int(directory.name), int(status[1]), int(status[3]))
+            status = os.read(file, 4096).rpartition(b")")[2].split()
+        except OSError:  # it has ended, and was waited for
+            continue
+        finally:
+            os.close(file)
+        if len(status) > 3:
+            yield Process(pid, int(status[1]), int(status[3]), status[0] in b"ZX")
 
 
 def kill_session(session: int) -> None:
