@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fuzzwise")
+
+_SET_CHILD_SUBREAPER = 36  # of prctl(2)
+
+
+@pytest.fixture(autouse=True)
+def _adopts_nobody() -> Iterator[None]:
+    """Undo that an engine has made this process adopt orphans.
+
+    Every later test that kills a campaign would leave its processes here, where nobody waits for
+    them: after a thousand tests, each look at the table of processes passes a thousand of them.
+    """
+    yield
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 @pytest.fixture(scope="session")
