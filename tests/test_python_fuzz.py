@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -150,6 +151,21 @@ def test_killed_at_any_instant_it_goes_on_where_it_was(tmp_path):
     assert 15_000 < found["inputs"] <= calls(tmp_path)
     assert calls(tmp_path) - found["inputs"] < 4 * 70  # seeds that a new process starts from
     assert (out / "state" / "counters").read_text().startswith(numbers)
+
+
+def test_a_failure_that_was_being_recorded_by_a_killed_process_is_not_run_again(tmp_path):
+    out, data = tmp_path / "out", b"12345"
+    fuzzed(COUNTED, out, "--inputs", "500", CALLS=str(tmp_path / "calls"))
+    report = shown(COUNTED, data, tmp_path).stderr
+    assert "struct.error" in report
+    name = f"crash-{hashlib.sha1(data).hexdigest()}"
+    (out / "crashes" / name).write_bytes(data)
+    (out / "crashes" / "failed-1-1").write_text(f"1 {data.hex()}\n{report}")
+    found = fuzzed(COUNTED, out, "--inputs", "1k", CALLS=str(tmp_path / "calls"))
+    assert calls(tmp_path) == State(out / "state").head.executed
+    (bug,) = found["bugs"]
+    assert name in [Path(path).name for path in bug["inputs"]]
+    assert not [path for path in (out / "crashes").iterdir() if path.is_file()]
 
 
 def test_code_that_an_input_imports_has_the_same_numbers_in_every_process(tmp_path):

@@ -61,8 +61,10 @@ class Crashes:
     def adopt_orphans(self, n: int, seconds: float, is_over: Callable[[], bool]) -> None:
         """Inputs that were written, but not recorded, before somebody was killed: run again.
 
-        ``is_over`` says when to leave the rest for later.
+        Not those of failures, which come with their reports. ``is_over`` says when to leave the
+        rest for later.
         """
+        self.take_failures(n, seconds)
         for artifact in self._folder.artifacts():
             if is_over():
                 return
