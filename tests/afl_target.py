@@ -56,6 +56,14 @@ def fuzzers_of(folder: Path) -> list[int]:
     return found
 
 
+def name_of_process(pid: int) -> str:
+    """The name of the program that a process runs; empty where it has ended, as runs do soon."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def segments_of(pid: int) -> int:
     """How many segments of shared memory that a process has made are left."""
     rows = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of
+from afl_target import EXAMPLES, HARNESS, TARGETS, build, fuzzers_of, name_of_process
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.engines.aflplusplus.session import AflSession
 from fuzzwise.engines.aflplusplus.settings import AflSettings
@@ -48,11 +48,7 @@ def seeds(folder: Path, *contents: bytes) -> Path:
 
 
 def afl_fuzz(folder: Path) -> int:
-    (pid,) = [
-        pid
-        for pid in fuzzers_of(folder)
-        if Path(f"/proc/{pid}/comm").read_text().strip() == "afl-fuzz"
-    ]
+    (pid,) = [pid for pid in fuzzers_of(folder) if name_of_process(pid) == "afl-fuzz"]
     return pid
 
 
