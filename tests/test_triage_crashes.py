@@ -338,3 +338,14 @@ def test_the_environment_keeps_the_options_of_the_user() -> None:
     assert added["ASAN_OPTIONS"].endswith(":detect_leaks=1")
     assert "print_stacktrace=1" in added["UBSAN_OPTIONS"]
     assert environment(False, {})["ASAN_OPTIONS"].endswith("handle_abort=1:detect_leaks=0")
+
+
+def test_names_do_not_depend_on_debug_files_that_may_be_installed(
+    report: Callable[..., str],
+) -> None:
+    files = [frame.file for frame in parse(report("address", "r1")).frames]
+    assert any(file.endswith("bugs.cpp") for file in files)
+    assert not any("libc" in file for file in files)
+    assert "--debug-file-directory" in environment(False, {})["LLVM_SYMBOLIZER_OPTS"]
+    own = {"LLVM_SYMBOLIZER_OPTS": "--basenames"}
+    assert environment(False, own)["LLVM_SYMBOLIZER_OPTS"] == "--basenames"

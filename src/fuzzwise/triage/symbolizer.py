@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _LLVM = Path("/usr/lib")
+_OPTIONS = "LLVM_SYMBOLIZER_OPTS"
 
 
 def symbolizer(search_path: str | None = None, llvm: Path = _LLVM) -> Path | None:
@@ -30,7 +31,9 @@ def environment(
     """The variables to add to the environment of a target built with sanitizers.
 
     Options already set in ``base`` (default: the environment of this process) are kept, except
-    where they contradict the ones that a readable report needs.
+    where they contradict the ones that a readable report needs. Separate debug files, which may or
+    may not be installed, are left out, as with gdb: a bug has the same name on every machine, and
+    those of the C library take most of a symbolizer's time.
     """
     base = os.environ if base is None else base
     common = ("symbolize=1", "abort_on_error=0", "handle_abort=1")
@@ -47,6 +50,7 @@ def environment(
     if path is not None:
         for tool in ("ASAN", "MSAN", "UBSAN"):
             result[f"{tool}_SYMBOLIZER_PATH"] = str(path)
+    result[_OPTIONS] = base.get(_OPTIONS) or "--debug-file-directory=/dev/null"
     return result
 
 
