@@ -46,7 +46,7 @@ def test_compiled_and_plain_functions_make_the_same_choices(name):
 
 
 def test_a_live_campaign_does_not_load_the_compiler():
-    words = "import sys, fuzzwise.cli.run, fuzzwise.campaign.manager, fuzzwise.campaign.config\n"
+    words = "import sys, fuzzwise.cli.run, fuzzwise.campaign.manager, fuzzwise.campaign.file\n"
     words += "print('fuzzwise.schedulers.risk_rate' in sys.modules, 'numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
