@@ -48,7 +48,9 @@ def read_black_box(table: Table, keys: CommonKeys) -> list[TargetPlan]:
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:
     """The target of ``fuzzwise fuzz``: a program, and the one seed file that is mutated."""
     _refuse(request)
-    program = find_program(str(request.target))
+    # A path has lost its "./" on the way here: what is there comes before what is on PATH.
+    target = request.target.absolute() if request.target.exists() else request.target
+    program = find_program(str(target))
     request.check_corpus()
     seeds = files_of(request.corpus)
     if len(seeds) != 1:
