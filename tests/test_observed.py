@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.observer.folder import (
+    AnotherBuild,
+    CampaignFolder,
+    DamagedState,
+    OtherSettings,
+)
 from fuzzwise.engines.observer.observed import refusal, sound_state, why_counts_began_again
 from fuzzwise.engines.observer.state import MAGIC, VERSION, Head, State
 from fuzzwise.errors import BadInput
@@ -86,5 +91,6 @@ def test_counts_of_another_version_are_refused(folder: CampaignFolder, when: str
 
 def test_a_note_tells_a_new_build_from_damage() -> None:
     assert "built anew" in why_counts_began_again(AnotherBuild("x"))
+    assert "in another way now" in why_counts_began_again(OtherSettings("x"))
     assert "damaged" in (note := why_counts_began_again(DamagedState("head: is cut.")))
     assert "head: is cut." in note

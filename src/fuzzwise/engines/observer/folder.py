@@ -18,7 +18,11 @@ ARTIFACTS = ("crash", "timeout", "oom", "leak")
 
 
 class AnotherBuild(BadInput):
-    """The counts are those of another build of the target, or were made in another way."""
+    """The counts are those of another build of the target."""
+
+
+class OtherSettings(AnotherBuild):
+    """The counts were made in another way: of other species, for example."""
 
 
 class DamagedState(BadInput):
@@ -108,7 +112,7 @@ class CampaignFolder:
                 "builds do not add up; use another --out folder, with its corpus/ as CORPUS."
             )
         if record.get("settings") != kind:
-            raise AnotherBuild(
+            raise OtherSettings(
                 f"{self.out} holds a campaign with other settings ({record.get('settings')}). "
                 "Use the same, or another --out folder."
             )

@@ -7,7 +7,12 @@ import hashlib
 import os
 from pathlib import Path
 
-from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
+from fuzzwise.engines.observer.folder import (
+    AnotherBuild,
+    CampaignFolder,
+    DamagedState,
+    OtherSettings,
+)
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 
@@ -87,6 +92,8 @@ def refusal(output: str, otherwise: str) -> BadInput:
 
 def why_counts_began_again(problem: AnotherBuild | DamagedState) -> str:
     """A note on counts that could not be gone on with."""
+    if isinstance(problem, OtherSettings):
+        return "it is fuzzed in another way now: its counts began again, from the corpus so far"
     if isinstance(problem, AnotherBuild):
         return "the target was built anew: its counts began again, from the corpus so far"
     return f"the counts were damaged and began again, from the corpus so far ({problem})"
