@@ -26,8 +26,14 @@ def blocks(page: Path, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_every_command_shown_runs(page, tmp_path):
+def test_what_is_shown_runs(page, tmp_path):
+    """Every command, then all Python of the page as one program, in the same folder."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    run_commands(page, tmp_path)
+    run_python(page, tmp_path)
+
+
+def run_commands(page, folder):
     lines = [line for block in blocks(page, "console") for line in block.splitlines()]
     for line in lines:
         program, *words = shlex.split(line.removeprefix("$ "))
@@ -35,7 +41,7 @@ def test_every_command_shown_runs(page, tmp_path):
         start = [program] if program == "cc" else [sys.executable, "-m", "fuzzwise"]
         result = subprocess.run(
             [*start, *words],
-            cwd=tmp_path,
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=120,
@@ -45,25 +51,31 @@ def test_every_command_shown_runs(page, tmp_path):
         assert result.returncode == 0, (line, result.stderr)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_links_lead_to_files(page):
-    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
-    for target in targets:
-        assert (page.parent / target).exists(), target
-
-
-def test_library_example_of_the_readme_runs(tmp_path):
-    subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "simulate", "--campaigns", "1", "--inputs", "4000",
-         "--snapshots", "urn.jsonl"],
-        cwd=tmp_path, capture_output=True, check=True,
-    )  # fmt: skip
-    (example,) = blocks(ROOT / "README.md", "python")
+def run_python(page, folder):
+    """Text right behind a piece of Python is what it prints."""
+    shown = re.findall(
+        r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", page.read_text(), flags=re.DOTALL
+    )
+    shown = [(code, text) for code, text in shown if "fuzzwise" in code]  # no harness of a user
+    if not shown:
+        return
+    end = "\0\n"
+    program = "".join(f"{code}\nprint({end!r}, end='')\n" for code, _ in shown)
+    words = [sys.executable, "-W", "error", "-c", program]
     result = subprocess.run(
-        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False
+        words, cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
     assert result.returncode == 0, result.stderr
-    assert "the discovery probability could still be" in result.stdout
+    for (code, text), printed in zip(shown, result.stdout.split(end), strict=False):
+        assert not text or printed == text, code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_to_files(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    for target in targets:
+        assert (page.parent / target).exists(), target
 
 
 def test_example_of_the_snapshot_format_is_valid(tmp_path):
@@ -94,13 +106,3 @@ def test_every_scheduler_is_documented():
     page = (ROOT / "docs" / "schedulers.md").read_text()
     parts = {part for name in policies() for part in name.split("/")}
     assert {part for part in parts if f"`{part}" not in page} == set()
-
-
-def test_example_of_the_scheduler_page_runs():
-    (example,) = blocks(ROOT / "docs" / "schedulers.md", "python")
-    result = subprocess.run(
-        [sys.executable, "-c", f"{example}\nprint('chosen', configuration)"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("chosen ")

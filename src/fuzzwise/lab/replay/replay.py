@@ -13,12 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzwise.errors import BadInput
+from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.lab.recording.recording import Recording
-from fuzzwise.lab.replay.kernel import NEVER, Points, points, replay_kernel
 from fuzzwise.model import Floats, Ints
 from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, start_arms
-from fuzzwise.schedulers.compiled import compiled_functions
+
+try:
+    from fuzzwise.lab.replay.kernel import NEVER, Points, points, replay_kernel
+    from fuzzwise.schedulers.compiled import compiled_functions
+except ImportError as error:
+    raise need_extra("To replay a recording", "numba", "lab") from error
 
 EPOCHS_EACH = 20
 """Epochs that a budget should have for each configuration."""
