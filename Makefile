@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study uncompiled clean
+.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape uncompiled clean
 
 test: lint
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -94,6 +94,10 @@ campaign-study: $(READY)
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV)
 	touch $@
+
+# How large the source is and who imports whom, now and before its layers; in docs/architecture.md.
+shape: $(READY)
+	$(BIN)/python tools/shape.py --beside 2ebf4a9 --write docs/architecture.md
 
 # What numba compiled and kept; it does not notice when a constant of another file has changed.
 uncompiled:

@@ -178,7 +178,7 @@ observations = Table(
     "observations",
     metadata,
     Column("target_id", Integer, ForeignKey("targets.id"), primary_key=True),
-    _needed("content", LargeBinary),  # the latest observation (store/observations.py)
+    _needed("content", LargeBinary),  # the latest observation (observations.py)
 )
 
 events = Table(
