@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,27 @@ def test_links_lead_to_files(page):
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     for target in targets:
         assert (page.parent / target).exists(), target
+
+
+def test_what_the_docs_name_exists():
+    """Modules by their full names, files by their paths from the root or from the package."""
+    for page in PAGES:
+        text = page.read_text()
+        for name in re.findall(r"`(fuzzwise(?:\.\w+){2,})`", text):
+            assert is_there(name), f"{page.name}: there is no {name}."
+        for path in re.findall(r"`((?:\w+/)+(?:\w+\.(?:py|c))?)`", text):
+            if path.endswith(("py", "c")) or page.name in ("CONTRIBUTING.md", "architecture.md"):
+                places = (ROOT, ROOT / "src", ROOT / "src" / "fuzzwise")
+                found = any((place / path).exists() for place in places)
+                assert found, f"{page.name}: there is no {path}."
+
+
+def is_there(name):
+    try:
+        return bool(import_module(name))
+    except ModuleNotFoundError:
+        module, _, attribute = name.rpartition(".")
+        return hasattr(import_module(module), attribute)
 
 
 def test_example_of_the_snapshot_format_is_valid(tmp_path):
