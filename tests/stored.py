@@ -103,7 +103,7 @@ WRITER = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from stored import PER_EPOCH, begun, found, turn
+from stored import PER_EPOCH, Choice, begun, found, turn
 
 def write():
     with begun(Path(sys.argv[1])) as store:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.store.contract import Added, BugTime, Choice
 from fuzzwise.store.sql.observations import pack, unpack
-from fuzzwise.store.sql.reading import LOCK
 from fuzzwise.store.sql.store import RECOVERED, SqlStore
 from fuzzwise.store.states import BROKEN, FUZZING, RETIRED, WAITING, EventState, Stopped
 from observations import observations
@@ -307,14 +305,11 @@ def test_targets_that_left_the_file_are_hidden_and_come_back(tmp_path: Path) -> 
 
 
 def test_a_run_that_was_killed(tmp_path: Path) -> None:
-    lock = (tmp_path / LOCK).open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
     with begun(tmp_path) as store:
         epoch(store, 1.0, "a", turn(100))
         store.start_epoch(1.0, "a", Choice("why"))
-    state = read_state(tmp_path)
+        state = read_state(tmp_path)
     assert (state.running, state.stopped, state.targets[0].state) == (True, None, FUZZING)
-    lock.close()
     state = read_state(tmp_path)
     assert (state.running, state.targets[0].state) == (False, WAITING)
     assert state.stopped is not None

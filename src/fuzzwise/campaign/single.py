@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fuzzwise.campaign.executor import Executor, Result, Turn
 from fuzzwise.campaign.finished import finished, run_entry
-from fuzzwise.campaign.places import bug_found, only_one
+from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
@@ -84,7 +84,7 @@ class Single:
         before its first input.
         """
         plan, folder = self._plan, self._folder
-        with only_one(folder), Guard(folder), open_store(folder) as store:
+        with open_store(folder) as store, Guard(folder):
             self._check(store)
             with Workers(max(1, plan.jobs)) as workers:
                 session = engine_named(plan.engine).open_session(plan, folder, self._seed, workers)

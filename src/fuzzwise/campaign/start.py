@@ -9,7 +9,6 @@ from typing import Protocol
 
 from fuzzwise.campaign.build import build_all
 from fuzzwise.campaign.manager import Manager
-from fuzzwise.campaign.places import only_one
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.threads import Threads
@@ -52,7 +51,7 @@ class Running:
     ) -> CampaignState:
         """Build what has to be built and run the campaign; how it stands in the end."""
         plan = self._plan
-        with only_one(plan.folder), Guard(plan.folder), open_store(plan.folder) as store:
+        with open_store(plan.folder) as store, Guard(plan.folder):
             broken = build_all(plan, say)
             with Workers(plan.cores) as workers:
                 self._manager = Manager(
@@ -63,5 +62,5 @@ class Running:
                 before = store.state() if store.has_runs() else None
                 with watching(self._manager.state, before) as watch:
                     stopped = self._manager.run(seconds, watch.update, broken)
-            # This process still holds the lock, by which readers tell that a campaign runs.
+            # On a full disk the store does not know yet that the run has ended.
             return replace(store.state(), running=False, stopped=stopped)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
+from fuzzwise.store import lock
 from fuzzwise.store.contract import BugTime
 from fuzzwise.store.sql.migrations import STEPS, check_version, migrate, version_of
 from fuzzwise.store.sql.observations import unpack
@@ -23,9 +23,6 @@ from fuzzwise.store.sql.schema import bugs, epochs, generations, observations, t
 from fuzzwise.store.sql.states import PRESENT_COUNTS, no_campaign, state_of
 from fuzzwise.store.sqlite import FILE, open_for_reading, open_for_writing, sentences
 from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
-
-LOCK = "lock"
-"""The file in a campaign's folder that the running manager holds an exclusive lock on (flock)."""
 
 
 class SqlReader:
@@ -36,12 +33,12 @@ class SqlReader:
 
     def is_running(self) -> bool:
         """Whether somebody runs the campaign now."""
-        return is_running(self._folder)
+        return lock.is_held(self._folder)
 
     def state(self) -> CampaignState:
         """The campaign in the folder as it is now."""
         with self._connected() as connection:
-            return state_of(connection, self._folder, is_running(self._folder))
+            return state_of(connection, self._folder, lock.is_held(self._folder))
 
     def history(self, points: int = 400) -> tuple[TargetHistory, ...]:
         """Each target over time: at most so many epochs, the first and the last always among them.
@@ -123,18 +120,6 @@ class SqlReader:
                 raise no_campaign(self._folder)
         with _brought_up_to_date(path) as connection:
             yield connection
-
-
-def is_running(folder: Path) -> bool:
-    """Whether a manager holds the lock of the folder."""
-    try:
-        with (folder / LOCK).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 @contextmanager

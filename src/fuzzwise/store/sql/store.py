@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, insert, or_, select, update
 
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput
+from fuzzwise.store import lock
 from fuzzwise.store.contract import (
     Added,
     BugFound,
@@ -30,7 +31,6 @@ from fuzzwise.store.contract import (
 )
 from fuzzwise.store.sql.memory import memory_of
 from fuzzwise.store.sql.migrations import migrate
-from fuzzwise.store.sql.reading import is_running
 from fuzzwise.store.sql.schema import epochs, events, runs, targets
 from fuzzwise.store.sql.states import state_of
 from fuzzwise.store.sql.take import Taken, take
@@ -48,39 +48,47 @@ RECOVERED = "recovered"
 
 
 class SqlStore:
-    """The database of one campaign, for the one process that runs it."""
+    """The database of one campaign, for the one process that runs it.
 
-    def __init__(self, folder: Path, connection: Connection, notes: tuple[str, ...]) -> None:
+    ``held`` is what to let go of in the end: the connection, then the lock of the folder.
+    """
+
+    def __init__(
+        self, folder: Path, connection: Connection, notes: tuple[str, ...], held: ExitStack
+    ) -> None:
         self.notes = notes
         self._folder = folder
         self._path = folder / FILE
         self._connection = connection
+        self._held = held
         self._run: int | None = None
         self._written: dict[tuple[int, str], BugFound] = {}
 
     @classmethod
     def open(cls, folder: Path) -> SqlStore:
-        """Open or make the database of a folder; ``notes`` says if a damaged one was put aside."""
+        """Open or make the database of a folder; ``notes`` says if a damaged one was put aside.
+
+        Refused where another store of the folder is open, in whichever process.
+        """
         path = folder / FILE
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            note = put_aside_if_damaged(path)
-        except OSError as error:
-            raise BadInput(
-                f"{folder} cannot hold a campaign: {error.strerror}. Choose another folder."
-            ) from error
-        with sentences(path):
-            connection = open_for_writing(path)
+        with ExitStack() as held:
             try:
+                folder.mkdir(parents=True, exist_ok=True)
+                held.enter_context(lock.hold(folder))
+                note = put_aside_if_damaged(path)
+            except OSError as error:
+                raise BadInput(
+                    f"{folder} cannot hold a campaign: {error.strerror}. Choose another folder "
+                    "with --out."
+                ) from error
+            with sentences(path):
+                connection = held.enter_context(open_for_writing(path))
                 migrate(connection, path)
-            except BaseException:
-                connection.close()
-                raise
-        return cls(folder, connection, (note,) if note else ())
+            return cls(folder, connection, (note,) if note else (), held.pop_all())
 
     def close(self) -> None:
-        """Let go of the file; everything is in it already."""
-        self._connection.close()
+        """Let go of the file and of the folder; everything is in them already."""
+        self._held.close()
 
     def __enter__(self) -> SqlStore:
         return self
@@ -231,8 +239,7 @@ class SqlStore:
     def state(self) -> CampaignState:
         """The campaign as it is now."""
         with self._reading() as connection:
-            running = self._run is not None or is_running(self._folder)
-            return state_of(connection, self._folder, running)
+            return state_of(connection, self._folder, running=self._run is not None)
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:

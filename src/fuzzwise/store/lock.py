@@ -1,0 +1,46 @@
+"""The lock on a campaign's folder: whoever has it is the one writer, and readers see that it runs.
+
+It is the kernel's (flock): it goes with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from io import FileIO
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+from fuzzwise.files import InUse, locked_file
+
+FILE = "lock"
+PATIENCE = 1.0
+"""Seconds to wait for the lock: those who only look whether it is held hold it for an instant."""
+
+
+def hold(folder: Path) -> FileIO:
+    """The lock of a folder, until it is closed; refused where another holds it."""
+    try:
+        file = locked_file(folder / FILE, PATIENCE)
+    except InUse as other:
+        raise BadInput(
+            f"{folder}: another fuzzwise (process {other.holder or 'unknown'}) runs this campaign. "
+            f"Watch it with: fuzzwise status {folder}; or choose another folder with --out."
+        ) from other
+    with suppress(OSError):  # a full disk: the number is for people only
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n".encode())
+    return file
+
+
+def is_held(folder: Path) -> bool:
+    """Whether somebody holds the lock of a folder."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
