@@ -40,7 +40,8 @@ class Fuzzing:
 
     The target is a program with the engine in it, unless ``launch`` says what else is started.
     ``corpus`` is what earlier turns have written of the same counts. ``tick``: seconds between two
-    looks at the counts.
+    looks at the counts. ``began``: when the turn did, by the monotonic clock; its core is taken
+    from then on, also while the target is not fuzzed yet, or not any more.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Fuzzing:
         seed: int,
         jobs: int,
         tick: float,
+        began: float,
         launch: Launch | None,
         corpus: CorpusFiles,
     ) -> None:
@@ -72,18 +74,17 @@ class Fuzzing:
         )
         self._seconds = float(self._record.get("seconds", 0.0))
         self._core_seconds = float(self._record.get("core_seconds", self._seconds))
+        self._counted_until = began
         self._corpus = corpus
         self._interrupted = False
         self._processes: list[FuzzingProcess | None] = [None] * jobs
-        self._short_lives = 0
+        self._starts = self._short_lives = self._n_at_start = 0
         self.fruitless: list[str] = []
         """How processes ended, one after the other, that made no input and showed no bad seed."""
         self.made = 0
         """Inputs of this turn."""
-        self._starts = 0
         self._known_inputs = int(self._record.get("inputs", 0))
-        self._state: State | None = None
-        self._n_at_start = 0
+        self._state = State(self.folder.state) if self.folder.state_exists() else None
         self._saved = 0.0
 
     def _kind(self) -> dict[str, object]:
@@ -143,6 +144,7 @@ class Fuzzing:
                 for process in self._processes:
                     if process:
                         process.kill()
+                self._take_core()
                 self._save()
 
     def _go_on(self, seconds: float, watch: Callable[[], None]) -> None:
@@ -153,8 +155,8 @@ class Fuzzing:
             self._nap()
             now = time.monotonic()
             self._seconds += now - clock
-            self._core_seconds += (now - clock) * self._jobs
             clock = now
+            self._take_core()
             if self.state is None:
                 self._give_up_early()
                 if self._interrupted:
@@ -173,6 +175,12 @@ class Fuzzing:
             if self._interrupted or self._done() or now - start >= allowed:
                 self._finish()
                 return
+
+    def _take_core(self) -> None:
+        """Count the time that has passed, on all cores of the turn."""
+        now = time.monotonic()
+        self._core_seconds += (now - self._counted_until) * self._jobs
+        self._counted_until = now
 
     def _adopt_orphans(self) -> None:
         n = int(State(self.folder.state).head.inputs) if self.folder.state_exists() else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -117,6 +118,7 @@ class LibFuzzerSession:
                 self._fuzzing, self._latest, self._stop = None, None, False
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
+        began = time.monotonic()
         if record := self._folder.record():
             sound_state(self._folder, int(record.get("inputs", 0)))
         try:
@@ -129,6 +131,7 @@ class LibFuzzerSession:
             seed=self._seed,
             jobs=jobs,
             tick=min(TICK, max(0.1, seconds / 8)),
+            began=began,
             launch=launch,
             corpus=self._corpus,
         )
