@@ -64,7 +64,11 @@ class Recount:
 
     def add(self, diary: Path) -> None:
         """The runs of one afl-fuzz: it first executes what it has, and what it finds some more
-        times. Its processes begin with a run of AFL++'s own, the same each time."""
+        times. Its processes begin with a run of AFL++'s own, the same each time.
+
+        What it keeps inputs for is what it has not seen itself: an entry that an earlier one had
+        found, and was killed before it had written, is found again."""
+        self.kept_for = set()
         runs = np.fromfile(diary, RECORD)
         dummy = int(runs["hash"][0])
         loading, calibrated = True, None
