@@ -27,7 +27,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.judge import Judgement, Terms, judge
 from fuzzwise.store.contract import Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.places import open_store
-from fuzzwise.store.states import BROKEN, RETIRED, WAITING, Stopped
+from fuzzwise.store.states import ALONE, BROKEN, RETIRED, WAITING, Stopped
 from fuzzwise.triage.workers import Workers
 
 TICK = 0.1
@@ -224,7 +224,7 @@ class _Book:
         """A new run; what the folder knows and the store does not is taken up."""
         limits, plan = self._limits, self._plan
         campaign = CampaignPlan(
-            *(plan.name, self._folder, (plan,), limits.seconds, plan.jobs, "none", EPOCH),
+            *(plan.name, self._folder, (plan,), limits.seconds, plan.jobs, ALONE, EPOCH),
             confidence=limits.terms.confidence,
         )
         has_ended = self._store.has_ended()

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from fuzzwise.model import Estimate, Floats, Ints
 
+ALONE = "none"
+"""In place of a scheduler, where there is nothing to schedule: a campaign of ``fuzzwise fuzz``."""
+
 WAITING, FUZZING, RETIRED, BROKEN = "waiting", "fuzzing", "retired", "broken"
 """The states of a target: not now; an epoch is running; risk accepted; cannot be fuzzed."""
 

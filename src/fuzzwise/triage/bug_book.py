@@ -55,17 +55,18 @@ class BugBook:
     that is damaged all the same is made again from the files beside it.
 
     ``program`` is what the target is called. Without any frame, an id says no more than what kind
-    of bug it is; two programs that hang have two bugs, so the program goes into such an id.
+    of bug it is; two programs that hang have two bugs, so the program goes into such an id. Who
+    gives none only reads.
     """
 
-    def __init__(self, folder: Path, program: str) -> None:
+    def __init__(self, folder: Path, program: str = "") -> None:
         self._folder = folder
         self._program = program
         self.bugs: dict[str, Bug] = {}
         for home in sorted(folder.iterdir()) if folder.is_dir() else ():
             if home.is_dir() and (bug := _read(home)):
                 self.bugs[bug.id] = bug
-        for bug in [bug for bug in self.bugs.values() if not bug.frames]:
+        for bug in [bug for bug in self.bugs.values() if program and not bug.frames]:
             self._name_anew(bug)
 
     def id_of(self, found: BugIdentity) -> str:

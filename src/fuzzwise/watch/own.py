@@ -36,7 +36,7 @@ class FuzzFolder:
             observation = state.observation(_seconds(record.get("seconds")))
             corpus = int(state.head.seeds)
         name = Path(str(record.get("target", ""))).name
-        bugs = BugBook(folder.crashes, name).bugs.values() if folder.crashes.is_dir() else ()
+        bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
         return Reading(
             kind="fuzzwise",
             name=name or self.path.name,

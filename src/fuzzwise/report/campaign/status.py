@@ -17,7 +17,7 @@ from fuzzwise.report.campaign import words as say
 from fuzzwise.report.campaign.frame import overview
 from fuzzwise.report.campaign.news import about, function, news
 from fuzzwise.report.grid import Column
-from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, DecisionState
+from fuzzwise.store.states import ALONE, BROKEN, RETIRED, BugState, CampaignState, DecisionState
 from fuzzwise.text import printable
 
 EVENTS = 10
@@ -74,6 +74,8 @@ def next_steps(state: CampaignState) -> list[str]:
         steps.append(f"Mend the {len(broken)} {what} broken, and run the campaign again.")
     elif state.stopped and state.stopped.reason == "all-retired":
         steps.append("Nothing is left to do until there is a new build or a lower accepted risk.")
+    elif state.scheduler == ALONE:
+        steps.append("Go on where it stopped: fuzzwise fuzz, with the same target and folder.")
     else:
         steps.append("Go on where it stopped: fuzzwise run, with the file of the campaign.")
     return [*steps, report]
