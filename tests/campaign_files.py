@@ -18,7 +18,7 @@ import observed_target
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.store.states import CampaignState, TargetState
-from fuzzwise.triage.processes import running
+from fuzzwise.triage.processes import children, running
 from reading import read_state
 
 TARGETS = Path(__file__).parent / "targets"
@@ -188,12 +188,9 @@ def events(state: CampaignState, kind: str, target: str | None = None) -> list[s
 
 def descendants(pid: int) -> list[int]:
     """The processes below another one."""
-    below: dict[int, list[int]] = {}
-    for process in running():
-        below.setdefault(process.parent, []).append(process.pid)
     found, ahead = [], [pid]
     while ahead:
-        more = below.get(ahead.pop(), [])
+        more = children(ahead.pop())
         found += more
         ahead += more
     return found

@@ -9,8 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections import Counter
-from contextlib import closing, suppress
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 from zlib import crc32
 
@@ -36,7 +35,20 @@ from fuzzwise.errors import BadInput
 from fuzzwise.store.sqlite import FILE
 from fuzzwise.store.states import CampaignState
 
-KILLS = 100
+KILLS = {
+    "manager": 15,
+    "libFuzzer": 20,
+    "warden": 15,
+    "black box": 15,
+    "examiner": 15,
+    "symbolizer or debugger": 15,
+    "guard": 5,
+}
+"""Of each kind of process, a hundred in all."""
+
+ONE_A_LIFE = ("manager", "guard")
+"""A manager has one guard."""
+
 SEEDS = EXAMPLES / "seeds"
 MUTATION = ("[target.mutation]", "ratio = [0.001, 0.05]")
 
@@ -49,6 +61,8 @@ def kind_of(pid: int, manager: int) -> str:
         return "manager"
     if b"fuzzwise.triage.worker" in command:
         return "examiner"
+    if b"fuzzwise.engines.leftovers" in command:
+        return "guard"
     if first.endswith(b"warden"):
         return "warden"
     if b"-artifact_prefix" in command:
@@ -56,26 +70,34 @@ def kind_of(pid: int, manager: int) -> str:
     return "symbolizer or debugger" if b"symbolizer" in first or b"gdb" in first else "black box"
 
 
-class Killer:
-    """Kills processes of a running campaign; which and when is drawn, each kind as likely."""
+def lives(chance: random.Random) -> list[list[str]]:
+    """For each life of a manager, which processes are killed, up to the manager itself."""
+    each: list[list[str]] = [[] for _ in range(KILLS["manager"])]
+    for kind, times in KILLS.items():
+        some = chance.sample if kind in ONE_A_LIFE else chance.choices
+        for life in some(each, k=times):
+            life.append(kind)
+    for life in each:
+        chance.shuffle(life)
+        life.sort(key="manager".__eq__)  # last, and the others as they are
+    return each
 
-    def __init__(self, campaign: Campaign, chance: random.Random) -> None:
-        self.campaign = campaign
-        self.kills: Counter[str] = Counter()
-        self._chance = chance
 
-    def strike(self, manager: subprocess.Popen[str]) -> bool:
-        """Kill one process; whether it was the manager."""
-        kinds: dict[str, list[int]] = {}
-        for pid in (manager.pid, *descendants(manager.pid)):
-            kinds.setdefault(kind_of(pid, manager.pid), []).append(pid)
-        if len(kinds) > 1 and self._chance.random() < 0.75:
-            del kinds["manager"]  # it takes long to be back
-        kind = self._chance.choice(sorted(kinds))
-        with suppress(ProcessLookupError):
-            os.kill(self._chance.choice(kinds[kind]), signal.SIGKILL)
-            self.kills[kind] += 1
-        return kind == "manager"
+def strike(manager: subprocess.Popen[str], kind: str, chance: random.Random) -> None:
+    """Kill a process of that kind, at a time that is drawn."""
+    time.sleep(chance.choice((0.1, 0.4, 1.0)) * chance.random())
+    wait_until(lambda: killed(manager, kind, chance), f"a process to kill: {kind}")
+
+
+def killed(manager: subprocess.Popen[str], kind: str, chance: random.Random) -> bool:
+    assert manager.poll() is None, manager.communicate()
+    everyone = (manager.pid, *descendants(manager.pid))
+    pids = [pid for pid in everyone if kind_of(pid, manager.pid) == kind]
+    try:
+        os.kill(chance.choice(pids), signal.SIGKILL)
+    except (IndexError, ProcessLookupError):  # there is none, or it has just ended
+        return False
+    return True
 
 
 class Memory:
@@ -114,27 +136,17 @@ def campaign(tmp_path: Path) -> Campaign:
 
 
 def test_a_hundred_random_kills(campaign: Campaign) -> None:
-    chance = random.Random(7)
-    killer, memory = Killer(campaign, chance), Memory()
-    while killer.kills.total() < KILLS:
-        manager = campaign.start(600)
-        with manager:
-            if chance.random() < 0.9:  # the others are killed while they start
-                wait_until(partial(descendants, manager.pid), "the first turn")
-            while True:
-                time.sleep(chance.choice((0.1, 0.4, 1.0)) * chance.random())
-                is_over = killer.strike(manager)
+    assert sum(KILLS.values()) == 100
+    chance, memory = random.Random(7), Memory()
+    for life in lives(chance):
+        with campaign.start(600) as manager:
+            for kind in life:
+                strike(manager, kind, chance)
                 memory.look(campaign)
-                if is_over:
-                    break
-                assert manager.poll() is None, manager.communicate()
             _, errors = manager.communicate(timeout=120)
             assert "Traceback" not in errors
             assert "Unexpected" not in errors
         campaign.wait_for_no_process()
-    assert killer.kills["manager"] >= 5
-    assert killer.kills["libFuzzer"] >= 10
-    assert killer.kills["warden"] + killer.kills["black box"] >= 10
     campaign.run(3).check()
     memory.look(campaign)
     state = campaign.state()

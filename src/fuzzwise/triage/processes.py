@@ -86,12 +86,12 @@ def _descendants() -> Iterator[int]:
     """The descendants of this process, each before its children are looked for."""
     ahead = [os.getpid()]
     while ahead:
-        for pid in _children(ahead.pop()):
+        for pid in children(ahead.pop()):
             yield pid
             ahead.append(pid)
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
     """The children of a process, ended ones as well; quickly, to catch those that hardly live."""
     if not Path("/proc/thread-self/children").exists():  # a kernel without that file
         return [process.pid for process in running() if process.parent == pid]
