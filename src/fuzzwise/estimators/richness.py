@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import exp, log1p, sqrt
 
 import numpy as np
@@ -129,22 +130,36 @@ class GrowthReach:
 
 
 def _mixed_poisson_quantile(mean: Floats, p: float) -> float:
-    """The smallest count c with P(Poisson(mean) ≤ c) ≥ p, mean drawn from the given values."""
+    """The smallest count c with P(Poisson(mean) ≤ c) ≥ p, mean drawn from the given values.
 
-    def reached(count: float) -> bool:
-        return bool(np.mean(1 - gammainc(count + 1, mean)) >= p)
+    A few of them, evenly spread, tell where to look: every look at all of them is slow.
+    """
 
-    return _smallest(reached)
+    def reached(count: float, among: Floats) -> bool:
+        return bool(np.mean(1 - gammainc(count + 1, among)) >= p)
+
+    each = len(mean) // 64 or 1
+    few = np.sort(mean)[each // 2 :: each]
+    return _smallest(partial(reached, among=mean), _smallest(partial(reached, among=few), 0.0))
 
 
-def _smallest(reached: Callable[[float], bool]) -> float:
-    """The smallest whole number for which a monotone condition holds, by doubling and halving."""
-    high = 1.0
-    if reached(0.0):
-        return 0.0
-    while not reached(high):
-        high *= 2
-    low = high / 2 if high > 1 else 0.0
+def _smallest(reached: Callable[[float], bool], guess: float) -> float:
+    """The smallest whole number for which a monotone condition holds.
+
+    From the guess on in steps that double, until it is between two numbers, and then by halving.
+    """
+    step = 1.0
+    if reached(guess):
+        low, high = guess - step, guess
+        while low >= 0 and reached(low):
+            step *= 2
+            low, high = low - step, low
+        low = max(low, -1.0)
+    else:
+        low, high = guess, guess + step
+        while not reached(high):
+            step *= 2
+            low, high = high, high + step
     while high - low > 1:
         middle = float(np.floor((low + high) / 2))
         low, high = (low, middle) if reached(middle) else (middle, high)
