@@ -4,10 +4,18 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape uncompiled clean
+.PHONY: test check lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape uncompiled clean
+
+# Hundreds of Python processes start: what they import is compiled once, also where that is not the
+# default.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist worksteal
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(PYTEST) -n 2
+
+# What can be said within a minute: all that starts no process.
+check: lint
+	$(PYTEST) -n 2 -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .

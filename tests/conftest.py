@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +25,31 @@ settings.register_profile(
 settings.load_profile("fuzzwise")
 
 _SET_CHILD_SUBREAPER = 36  # of prctl(2)
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Function]) -> None:
+    """Tests in files that can start processes are slow; others say so themselves."""
+    for item in items:
+        if _starts_processes(item.module):
+            item.add_marker(pytest.mark.slow)
+
+
+@cache
+def _starts_processes(module: ModuleType) -> bool:
+    """Whether a file uses subprocess, or something from a file beside it that does."""
+    uses = vars(module).values()
+    names = {
+        u.__name__ if isinstance(u, ModuleType) else getattr(u, "__module__", "") for u in uses
+    }
+    others = {sys.modules[name] for name in names if isinstance(name, str) and name in sys.modules}
+    beside = (other for other in others - {module} if _folder(other) == _HERE)
+    return subprocess in others or any(map(_starts_processes, beside))
+
+
+def _folder(module: ModuleType) -> Path | None:
+    path = getattr(module, "__file__", None)
+    return Path(path).parent if path else None
 
 
 @pytest.fixture(autouse=True)

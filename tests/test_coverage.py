@@ -20,6 +20,8 @@ from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Estimate, Observation
 from observations import ints
 
+pytestmark = pytest.mark.slow
+
 CAMPAIGNS = 1000
 EXACT = 0.924
 """Least share observed for an interval whose coverage is 95 % (see above)."""
