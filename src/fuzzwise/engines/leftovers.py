@@ -61,10 +61,15 @@ def become_heir() -> None:
         adopt_orphans()
 
 
+def belonging(folder: Path) -> list[int]:
+    """All processes that belong to a folder or one below it."""
+    mark = _mark(folder)
+    return [process.pid for process in running() if mark in _variables(process.pid)]
+
+
 def end_all(folder: Path) -> bool:
     """End all processes that belong to a folder or one below it; whether there were any."""
-    mark = _mark(folder)
-    found = [process.pid for process in running() if mark in _variables(process.pid)]
+    found = belonging(folder)
     for pid in found:
         _kill(pid)
     return bool(found)
