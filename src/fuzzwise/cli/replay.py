@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,7 +15,9 @@ from fuzzwise.units import parse_duration
 if TYPE_CHECKING:
     from fuzzwise.lab.evaluate.comparison import SchedulerScore
     from fuzzwise.lab.exact_optimum import BestWithin
+    from fuzzwise.lab.optimum import Optimum
     from fuzzwise.lab.recording.recording import Recording
+    from fuzzwise.lab.replay.replay import Replay
     from fuzzwise.schedulers.base import Algorithm
 
 TENTHS = (1, 2, 5, 10)
@@ -90,49 +92,63 @@ def command(
     if bool(logs) == (synthetic is not None):
         raise BadInput("Give one thing to replay: LOGS, or --synthetic with a number.")
     output.check_charts(charts)
-    from fuzzwise.lab.evaluate.comparison import compare
-    from fuzzwise.lab.exact_optimum import optimum_at
-    from fuzzwise.lab.optimum import best_schedules
-    from fuzzwise.lab.replay.replay import budget_of, epoch_lengths, replay
+    from fuzzwise.lab.replay.replay import budget_of
 
     budget = parse_duration(budget_text) if budget_text else None
     chosen_time = parse_duration(epoch_text) if epoch_text else None
     _algorithms(names)  # a wrong name is an error before anything is read
     recording = _recording(logs, synthetic, budget, seed)
-    for warning in recording.warnings:
-        click.echo(f"fuzzwise replay: {warning}", err=True)
     seconds = budget_of(recording, budget)
-    runs, time = epoch_lengths(recording, seconds)
-    epochs = (epoch_runs or runs, chosen_time or time)
-    algorithms = _algorithms(names, *epochs)
-    curves = best_schedules(recording)
-    best = optimum_at(recording, round(seconds * 1e6), curves=curves)
-    replays = replay(
-        recording,
-        algorithms,
-        budget=seconds,
-        repeats=repeats,
-        seed=seed,
-        jobs=jobs or os.cpu_count() or 1,
-    )
-    times = [seconds * tenth / 10 for tenth in TENTHS]
-    scores = compare(replays, best.upper, times)
+    epochs = _epochs(recording, seconds, epoch_runs, chosen_time)
+    plan = _Plan(recording, seconds, epochs, repeats, seed)
+    result = _compare(plan, _algorithms(names, *epochs), jobs or os.cpu_count() or 1)
     if as_json:
-        output.print_json(_as_json(recording, seconds, epochs, repeats, seed, best, scores))
+        output.print_json(_as_json(plan, result))
     else:
-        _show(recording, seconds, epochs, repeats, best, scores)
+        _show(plan, result)
     if charts:
-        from fuzzwise.report.charts import replay as replay_chart
+        output.save_charts(_chart(plan, result), charts)
 
-        optimum = curves.lower.bugs_at_each((replay_chart.grid(seconds) * 1e6).astype("int64"))
-        chart = replay_chart.draw(
-            replays,
-            scores,
-            optimum,
-            replay_chart.headline(scores, best.upper, seconds),
-            [_what(recording), f"{repeats} repeats a scheduler, each in another order"],
-        )
-        output.save_charts(chart, charts)
+
+class _Plan(NamedTuple):
+    """What is replayed, and how."""
+
+    recording: Recording
+    seconds: float
+    """The budget."""
+    epochs: tuple[int, float]
+    """Runs of an epoch of fixed-run schedulers, seconds of one of fixed-time ones."""
+    repeats: int
+    seed: int
+
+
+class _Result(NamedTuple):
+    """What the schedulers found, and what the best one could have."""
+
+    replays: list[Replay]
+    scores: list[SchedulerScore]
+    curves: Optimum
+    best: BestWithin
+
+
+def _compare(plan: _Plan, algorithms: list[Algorithm], jobs: int) -> _Result:
+    from fuzzwise.lab.evaluate.comparison import compare
+    from fuzzwise.lab.exact_optimum import optimum_at
+    from fuzzwise.lab.optimum import best_schedules
+    from fuzzwise.lab.replay.replay import replay
+
+    curves = best_schedules(plan.recording)
+    best = optimum_at(plan.recording, round(plan.seconds * 1e6), curves=curves)
+    replays = replay(
+        plan.recording,
+        algorithms,
+        budget=plan.seconds,
+        repeats=plan.repeats,
+        seed=plan.seed,
+        jobs=jobs,
+    )
+    times = [plan.seconds * tenth / 10 for tenth in TENTHS]
+    return _Result(replays, compare(replays, best.upper, times), curves, best)
 
 
 def _algorithms(
@@ -154,7 +170,10 @@ def _recording(
     if synthetic is None:
         from fuzzwise.lab.recording.load import read_recording
 
-        return read_recording(logs)
+        recording = read_recording(logs)
+        for warning in recording.warnings:
+            click.echo(f"fuzzwise replay: {warning}", err=True)
+        return recording
     from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 
     seconds = SYNTHETIC_SECONDS if budget is None else budget
@@ -162,58 +181,58 @@ def _recording(
     return generate(campaign)[0]
 
 
-def _as_json(
-    recording: Recording,
-    seconds: float,
-    epochs: tuple[int, float],
-    repeats: int,
-    seed: int,
-    best: BestWithin,
-    scores: list[SchedulerScore],
-) -> dict[str, object]:
+def _epochs(
+    recording: Recording, seconds: float, chosen_runs: int | None, chosen_time: float | None
+) -> tuple[int, float]:
+    """The lengths of epochs: as chosen, else as they suit the budget."""
+    from fuzzwise.lab.replay.replay import epoch_lengths
+
+    runs, time = epoch_lengths(recording, seconds)
+    return chosen_runs or runs, chosen_time or time
+
+
+def _as_json(plan: _Plan, result: _Result) -> dict[str, object]:
+    recording, best = plan.recording, result.best
+    shares = zip(recording.configurations, best.allocation.tolist(), strict=True)
     return {
         "configurations": len(recording.configurations),
         "distinct_bugs": len(recording.bugs),
-        "budget": seconds,
-        "epoch_runs": epochs[0],
-        "epoch_seconds": epochs[1],
-        "repeats": repeats,
-        "seed": seed,
+        "budget": plan.seconds,
+        "epoch_runs": plan.epochs[0],
+        "epoch_seconds": plan.epochs[1],
+        "repeats": plan.repeats,
+        "seed": plan.seed,
         "optimum": best.upper,
         "optimum_at_least": best.lower,
-        "optimum_allocation": {
-            log.name: share / 1e6
-            for log, share in zip(recording.configurations, best.allocation.tolist(), strict=True)
-            if share
-        },
-        "schedulers": [
-            {
-                "name": score.name,
-                "bugs": score.bugs.value,
-                "low": score.bugs.low,
-                "high": score.bugs.high,
-                "auc": score.area.value,
-                "auc_low": score.area.low,
-                "auc_high": score.area.high,
-                "share_of_optimum": score.share_of_optimum,
-                "at": [
-                    {"seconds": time, "bugs": m.value, "low": m.low, "high": m.high}
-                    for time, m in score.at
-                ],
-                "against": [
-                    {
-                        "baseline": a.baseline,
-                        "ratio": a.ratio,
-                        "bugs_ratio": a.bugs_ratio,
-                        "chance": a.chance,
-                        "p": a.p,
-                    }
-                    for a in score.against
-                ],
-            }
-            for score in scores
-        ],
+        "optimum_allocation": {log.name: share / 1e6 for log, share in shares if share},
+        "schedulers": [_score_json(score) for score in result.scores],
         "warnings": list(recording.warnings),
+    }
+
+
+def _score_json(score: SchedulerScore) -> dict[str, object]:
+    return {
+        "name": score.name,
+        "bugs": score.bugs.value,
+        "low": score.bugs.low,
+        "high": score.bugs.high,
+        "auc": score.area.value,
+        "auc_low": score.area.low,
+        "auc_high": score.area.high,
+        "share_of_optimum": score.share_of_optimum,
+        "at": [
+            {"seconds": time, "bugs": m.value, "low": m.low, "high": m.high} for time, m in score.at
+        ],
+        "against": [
+            {
+                "baseline": a.baseline,
+                "ratio": a.ratio,
+                "bugs_ratio": a.bugs_ratio,
+                "chance": a.chance,
+                "p": a.p,
+            }
+            for a in score.against
+        ],
     }
 
 
@@ -222,48 +241,46 @@ def _what(recording: Recording) -> str:
     return f"{len(recording.configurations)} configurations, {len(recording.bugs)} bugs{shared}"
 
 
-def _show(
-    recording: Recording,
-    seconds: float,
-    epochs: tuple[int, float],
-    repeats: int,
-    best: BestWithin,
-    scores: list[SchedulerScore],
-) -> None:
+def _show(plan: _Plan, result: _Result) -> None:
     from fuzzwise.report.words import duration
 
-    click.echo(f"{_what(recording)}; a budget of {duration(seconds)}, {repeats} repeats.")
+    best, epochs = result.best, plan.epochs
+    budget = f"a budget of {duration(plan.seconds)}, {plan.repeats} repeats"
+    click.echo(f"{_what(plan.recording)}; {budget}.")
     click.echo(f"An epoch has {epochs[0]} runs or {duration(epochs[1])}.")
     at_most = "" if best.exact else f" to {best.upper}"
     click.echo(f"The best schedule in hindsight finds {best.lower}{at_most} bugs.")
-    baselines = [against.baseline for against in scores[0].against or scores[-1].against]
-    times = [time for time, _ in scores[0].at][:-1]
-    output.print_table(
-        "Bugs found, best area first",
-        (
-            "scheduler",
-            *(f"at {duration(time)}" for time in times),
-            "at the end",
-            "area",
-            "optimum",
-            *(f"vs {_short(name)}" for name in baselines),
-        ),
-        [
-            (
-                score.name,
-                *(f"{m.value:.1f}" for _, m in score.at[:-1]),
-                f"{score.bugs.value:.1f} ({score.bugs.low:.1f}–{score.bugs.high:.1f})",
-                f"{score.area.value:.2f}",
-                "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
-                *(_against(score, name) for name in baselines),
-            )
-            for score in scores
-        ],
-    )
+    _show_scores(result.scores)
     click.echo(
         "area: mean number of bugs known over the budget. vs: ratio of the areas; + or - marks one\n"
         "that is larger or smaller beyond chance (p < 0.01, Mann-Whitney test, Holm's correction)."
     )
+
+
+def _show_scores(scores: list[SchedulerScore]) -> None:
+    from fuzzwise.report.words import duration
+
+    baselines = [against.baseline for against in scores[0].against or scores[-1].against]
+    head = (
+        "scheduler",
+        *(f"at {duration(time)}" for time, _ in scores[0].at[:-1]),
+        "at the end",
+        "area",
+        "optimum",
+        *(f"vs {_short(name)}" for name in baselines),
+    )
+    rows = [
+        (
+            score.name,
+            *(f"{m.value:.1f}" for _, m in score.at[:-1]),
+            f"{score.bugs.value:.1f} ({score.bugs.low:.1f}–{score.bugs.high:.1f})",
+            f"{score.area.value:.2f}",
+            "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
+            *(_against(score, name) for name in baselines),
+        )
+        for score in scores
+    ]
+    output.print_table("Bugs found, best area first", head, rows)
 
 
 def _short(baseline: str) -> str:
@@ -276,3 +293,16 @@ def _against(score: SchedulerScore, baseline: str) -> str:
         return "–"
     mark = " " if found.p >= 0.01 else "+" if found.chance > 0.5 else "-"
     return f"{found.ratio:.2f}{mark}"
+
+
+def _chart(plan: _Plan, result: _Result) -> Any:
+    from fuzzwise.report.charts import replay as chart
+
+    moments = (chart.grid(plan.seconds) * 1e6).astype("int64")
+    return chart.draw(
+        result.replays,
+        result.scores,
+        result.curves.lower.bugs_at_each(moments),
+        chart.headline(result.scores, result.best.upper, plan.seconds),
+        [_what(plan.recording), f"{plan.repeats} repeats a scheduler, each in another order"],
+    )

@@ -10,7 +10,7 @@ from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.evaluate.simulated import as_campaigns
 from fuzzwise.lab.urn.summary import ModeSummary, UrnSummary, run_both
-from fuzzwise.lab.urn.urn import SCHEDULES, Urn, data_points, simulate
+from fuzzwise.lab.urn.urn import SCHEDULES, Urn, UrnCampaign, data_points, simulate
 from fuzzwise.report import words
 from fuzzwise.snapshot import write
 
@@ -80,16 +80,19 @@ def command(
     else:
         _show(summary)
     if snapshots:
-        runs = simulate(urn, "greybox", data_points(inputs), campaigns, seed)
-        try:
-            write(snapshots, as_campaigns(runs))
-        except OSError as error:
-            raise BadInput(f"{snapshots}: cannot be written ({error.strerror}).") from error
-        click.echo(f"Snapshots written to {snapshots}", err=True)
+        _write_snapshots(snapshots, simulate(urn, "greybox", data_points(inputs), campaigns, seed))
     if charts:
         from fuzzwise.report.charts.urn import draw
 
         output.save_charts(draw(summary), charts)
+
+
+def _write_snapshots(path: Path, runs: list[UrnCampaign]) -> None:
+    try:
+        write(path, as_campaigns(runs))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error
+    click.echo(f"Snapshots written to {path}", err=True)
 
 
 def _json(summary: UrnSummary) -> dict[str, object]:

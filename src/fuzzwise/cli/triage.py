@@ -102,9 +102,8 @@ def command(
 
     PATH is a file, a folder of files, an output folder of AFL++ or libFuzzer, or the folder of a
     campaign of `fuzzwise fuzz` or of a recording of `fuzzwise record`, which know their targets.
-    Others need the COMMAND that crashes, with
-    @@ for the file with the input; without @@, the input is its standard input. Targets of
-    libFuzzer are run with: -- ./target @@
+    Others need the COMMAND that crashes, with @@ for the file with the input; without @@, the
+    input is its standard input. Targets of libFuzzer are run with: -- ./target @@
 
     The stack is that of the report of a sanitizer or of libFuzzer, or else that of gdb.
     """
@@ -118,12 +117,7 @@ def command(
     else:
         words = words or inputs.command_of(paths) or ()
         triage = _files(inputs.find(paths, hangs), paths, words, within, how)
-    if out is not None:
-        keep.save(triage, out)
-    if sarif is not None:
-        from fuzzwise.report.sarif import findings_of_triage, save
-
-        save(findings_of_triage(triage), sarif)
+    _save(triage, out, sarif)
     if as_json:
         output.print_json(_document(triage, words))
     else:
@@ -180,6 +174,15 @@ def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
         "Inputs are made again on demand: --out DIR writes the smallest of each bug.", err=True
     )
     return result.triage
+
+
+def _save(triage: Triage, out: Path | None, sarif: Path | None) -> None:
+    if out is not None:
+        keep.save(triage, out)
+    if sarif is not None:
+        from fuzzwise.report.sarif import findings_of_triage, save
+
+        save(findings_of_triage(triage), sarif)
 
 
 def _shown() -> Progress | None:

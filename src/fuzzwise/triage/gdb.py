@@ -49,12 +49,7 @@ def backtrace(
     or may not be installed for them are left out, so that a bug has the same name on every machine
     (and as loading those of the C library takes most of gdb's time).
     """
-    gdb = shutil.which("gdb")
-    if gdb is None:
-        raise BadInput("gdb is not installed. Install it with: apt-get install gdb")
-    program = shutil.which(command[0]) if command else None
-    if program is None:
-        raise BadInput(f"There is no program to run in the command {command}.")
+    gdb, program = _programs(command)
     if not math.isfinite(timeout) or timeout <= 0:
         raise BadInput(f"The timeout of gdb must be a positive number of seconds, not {timeout}.")
     options = _arguments(gdb, timeout, memory_mib, randomize)
@@ -68,6 +63,23 @@ def backtrace(
     lines = clean(outcome.text).split("\n")
     if any(" received signal " in line for line in lines):
         return "\n".join(_readable(lines))
+    _check_ran(program, lines)
+    return None
+
+
+def _programs(command: list[str]) -> tuple[str, str]:
+    """Where gdb is, and the program of the command."""
+    gdb = shutil.which("gdb")
+    if gdb is None:
+        raise BadInput("gdb is not installed. Install it with: apt-get install gdb")
+    program = shutil.which(command[0]) if command else None
+    if program is None:
+        raise BadInput(f"There is no program to run in the command {command}.")
+    return gdb, program
+
+
+def _check_ran(program: str, lines: list[str]) -> None:
+    """Refuse a program that gdb did not even start, by what it said instead."""
     ended = any("exited " in line or "terminated with signal" in line for line in lines)
     if not ended or any(line.startswith("During startup") for line in lines):
         said = next((line for line in lines if line and not _is_table(line)), "no reason given")
@@ -75,7 +87,6 @@ def backtrace(
             f"gdb cannot run {program}: {said.rstrip('.')}. It must be a program, not a script, "
             "and gdb must be allowed to trace it."
         )
-    return None
 
 
 def _arguments(gdb: str, timeout: float, memory_mib: int | None, randomize: bool) -> list[str]:

@@ -89,6 +89,27 @@ def group(
         raise BadInput(f"The number of frames must be at least 1, not {depth}.")
     if checks < 0:
         raise BadInput(f"The number of checks cannot be negative, as {checks} is.")
+    task = _tasks(depth)
+    cases = _cases(crashes)
+    tasks = [task(case.first) for case in cases]
+    with Workers(max(1, min(jobs, len(tasks)))) as workers:
+        verdicts = []
+        for verdict in workers.examine(tasks):
+            verdicts.append(verdict)
+            if progress is not None:
+                progress(len(verdicts), len(tasks))
+        groups, others = _sorted_out(cases, verdicts)
+        bugs = [_bug(same, workers, task, checks) for same in groups]
+    return Triage(
+        bugs=tuple(sorted(bugs, key=_order)),
+        timeouts=_by_name(others["timeout"]),
+        silent=_by_name(others["none"]),
+        runs=len(tasks),
+    )
+
+
+def _tasks(depth: int) -> Callable[[CrashingInput], Task]:
+    """What makes the task of an input; a command is looked up once."""
     commands: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def task(crash: CrashingInput) -> Task:
@@ -96,25 +117,21 @@ def group(
             commands[crash.command] = absolute(crash.command)
         return Task(commands[crash.command], crash.load, crash.name, crash.limits, depth)
 
-    cases = _cases(crashes)
-    tasks = [task(case.first) for case in cases]
+    return task
+
+
+def _sorted_out(
+    cases: Sequence[_Case], verdicts: Sequence[Verdict]
+) -> tuple[list[list[tuple[_Case, Verdict]]], dict[str, list[CrashingInput]]]:
+    """The cases of each bug, and the inputs that show none by how they end."""
     groups: dict[str, list[tuple[_Case, Verdict]]] = {}
     others: dict[str, list[CrashingInput]] = {"timeout": [], "none": []}
-    with Workers(max(1, min(jobs, len(tasks)))) as workers:
-        for done, (case, verdict) in enumerate(zip(cases, workers.examine(tasks), strict=True), 1):
-            if verdict.bug is None:
-                others[verdict.ending] += case.inputs
-            else:
-                groups.setdefault(verdict.bug.id, []).append((case, verdict))
-            if progress is not None:
-                progress(done, len(tasks))
-        bugs = [_bug(cases, workers, task, checks) for cases in groups.values()]
-    return Triage(
-        bugs=tuple(sorted(bugs, key=_order)),
-        timeouts=_by_name(others["timeout"]),
-        silent=_by_name(others["none"]),
-        runs=len(tasks),
-    )
+    for case, verdict in zip(cases, verdicts, strict=True):
+        if verdict.bug is None:
+            others[verdict.ending] += case.inputs
+        else:
+            groups.setdefault(verdict.bug.id, []).append((case, verdict))
+    return list(groups.values()), others
 
 
 def _cases(crashes: Iterable[CrashingInput]) -> list[_Case]:

@@ -34,6 +34,8 @@ UNTIMELY = 2.0
 
 _ROW, _DISCOVERY = 0, 1
 
+Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
@@ -53,29 +55,14 @@ class Timeline:
 
 def timeline(queue: Queue, rows: Rows, stats: dict[str, str], resumed: bool | None) -> Timeline:
     """Put an instance together; ``resumed``: whether it is known to have gone on with its queue."""
-    queue, initial, is_partial, gone_on = _own(queue, resumed)
-    found = queue.only(queue.kinds == FOUND)
+    own = _own(queue, resumed)
+    found = own.queue.only(own.queue.kinds == FOUND)
     cycles = _calibration(found, stats.get("afl_version", ""))
     events, is_worked_out = _events(found, rows, stats)
     if not len(events.keys):
         empty = np.zeros(0)
         return Timeline(Curve(empty, empty, rising([]), empty, 0), _run_time(stats), cycles)
-    execs = _filled(events.execs, events.seconds)
-    imported = np.searchsorted(queue.numbers[queue.kinds == IMPORTED], events.keys)
-    overhead = cycles * np.ceil(events.keys) + imported
-    steps = np.diff(execs, prepend=0.0)
-    fell = steps < 0
-    steps -= np.diff(overhead, prepend=0.0)
-    if is_partial:
-        steps[0] = 0.0
-    elif gone_on:
-        # The whole queue was calibrated once more before the first new entry was found; where the
-        # counter began anew, that was before the first count that is known.
-        resume, later = np.searchsorted(events.keys, (initial - 0.5, initial - 0.25))
-        if later < len(steps) and not fell[resume : later + 1].any():
-            steps[later] -= cycles * initial
-    steps[fell] = 0.0
-    counts = np.maximum.accumulate(np.maximum(np.cumsum(steps), 0.0))
+    counts, fell = _inputs(events, own, cycles)
     seconds, clock_falls = _steady(events.seconds, fell)
     is_found = events.kinds == _DISCOVERY
     numbers = rising(counts[is_found], counts[-1])
@@ -94,7 +81,7 @@ def timeline(queue: Queue, rows: Rows, stats: dict[str, str], resumed: bool | No
         restarts=int(fell.sum()),
         clock_falls=clock_falls,
         is_behind=bool(is_found[-1]),
-        is_partial=is_partial,
+        is_partial=own.is_partial,
     )
 
 
@@ -111,8 +98,22 @@ class _Events:
     seconds: Floats
 
 
-def _own(queue: Queue, resumed: bool | None) -> tuple[Queue, int, bool, bool]:
-    """The queue with kinds set right, entries at the latest start, whether some are lost, resumed.
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """What of a queue an instance found itself."""
+
+    queue: Queue
+    """With kinds set right."""
+    initial: int
+    """Entries at the latest start."""
+    is_partial: bool = False
+    """Whether earlier discoveries are lost among the initial ones."""
+    gone_on: bool = False
+    """Whether it was resumed, and they are not."""
+
+
+def _own(queue: Queue, resumed: bool | None) -> _Own:
+    """What is its own, by the names of the entries.
 
     Names of entries that were found before a resume look like those of a campaign that was started
     with the queue of another one as its corpus. But own numbers are one sequence, from the number
@@ -122,15 +123,16 @@ def _own(queue: Queue, resumed: bool | None) -> tuple[Queue, int, bool, bool]:
     seeds = int((queue.kinds == SEED).sum())
     initial = int(before.sum()) + seeds
     if not before.any():
-        return queue, initial, False, False
+        return _Own(queue, initial)
     numbers = queue.numbers[before]
     slack = max(3, len(numbers) // 100)
     fits = before & (queue.numbers >= seeds) & (queue.numbers < initial + slack)
     doubles = len(numbers) - len(np.unique(numbers))
     if resumed is not False and 2 * fits.sum() > len(numbers) and doubles <= slack:
-        return queue.with_kinds(np.where(before & ~fits, SEED, queue.kinds)), initial, False, True
+        kinds = np.where(before & ~fits, SEED, queue.kinds)
+        return _Own(queue.with_kinds(kinds), initial, gone_on=True)
     kinds = np.where(before, SEED, queue.kinds)
-    return queue.with_kinds(kinds), initial, bool(resumed), False
+    return _Own(queue.with_kinds(kinds), initial, is_partial=bool(resumed))
 
 
 def _calibration(found: Queue, version: str) -> int:
@@ -168,6 +170,26 @@ def _events(found: Queue, rows: Rows, stats: dict[str, str]) -> tuple[_Events, b
         np.concatenate([seconds, _unknown_as_nan(found.milliseconds) / 1000])[order],
     )
     return _with_stats(joined, stats), is_worked_out
+
+
+def _inputs(events: _Events, own: _Own, cycles: int) -> tuple[Floats, Bools]:
+    """Inputs at each event, and where the counter of executions fell."""
+    queue, initial = own.queue, own.initial
+    imported = np.searchsorted(queue.numbers[queue.kinds == IMPORTED], events.keys)
+    overhead = cycles * np.ceil(events.keys) + imported
+    steps = np.diff(_filled(events.execs, events.seconds), prepend=0.0)
+    fell = steps < 0
+    steps -= np.diff(overhead, prepend=0.0)
+    if own.is_partial:
+        steps[0] = 0.0
+    elif own.gone_on:
+        # The whole queue was calibrated once more before the first new entry was found; where the
+        # counter began anew, that was before the first count that is known.
+        resume, later = np.searchsorted(events.keys, (initial - 0.5, initial - 0.25))
+        if later < len(steps) and not fell[resume : later + 1].any():
+            steps[later] -= cycles * initial
+    steps[fell] = 0.0
+    return np.maximum.accumulate(np.maximum(np.cumsum(steps), 0.0)), fell
 
 
 def _with_stats(events: _Events, stats: dict[str, str]) -> _Events:
@@ -214,9 +236,7 @@ def _filled(values: Floats, seconds: Floats) -> Floats:
     return filled
 
 
-def _steady(
-    seconds: Floats, fell: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[Floats, bool]:
+def _steady(seconds: Floats, fell: Bools) -> tuple[Floats, bool]:
     """Times that never fall, and whether the clock was set back while the campaign ran on."""
     filled = _filled(seconds, seconds)
     steps = np.diff(filled, prepend=0.0)

@@ -38,35 +38,16 @@ class Server:
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="fuzzwise-", dir=_place()))
         self.input_path = self._folder / "in" / f"input{suffix}"
-        scratch = self._folder / "scratch"
         self._control, self._results = -1, -1
         self._pending = b""
-        parts = native()
+        self._native = native()
         control_end, self._control = os.pipe()
         self._results, results_end = os.pipe()
         self._poll = select.poll()
         self._poll.register(self._results, select.POLLIN)
         try:
-            config = self._folder / "config"
-            config.write_bytes(
-                wire.pack(settings, control_end, results_end, str(self.input_path), str(scratch))
-            )
-            run_in = environment(scratch, variables or {})
-            if inject:
-                run_in[wire.CONFIG_VARIABLE] = str(config)
-                run_in[wire.PRELOAD_VARIABLE] = str(parts.preload)
-            words = [word.replace(INPUT_MARK, str(self.input_path)) for word in command]
-            output = subprocess.PIPE if settings.flags & wire.KEEP_OUTPUT else subprocess.DEVNULL
-            self._process = subprocess.Popen(  # noqa: S603
-                [parts.warden, config, self._folder, *words],
-                env=run_in,
-                cwd="/",
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(control_end, results_end),
-            )
+            run_in = self._prepare(settings, (control_end, results_end), inject, variables or {})
+            self._process = self._start(command, settings, (control_end, results_end), run_in)
         except BaseException:
             os.close(self._control)
             os.close(self._results)
@@ -75,6 +56,46 @@ class Server:
         finally:
             os.close(control_end)
             os.close(results_end)
+
+    @property
+    def _config(self) -> Path:
+        return self._folder / "config"
+
+    def _prepare(
+        self,
+        settings: wire.Settings,
+        ends: tuple[int, int],
+        inject: bool,
+        variables: Mapping[str, str],
+    ) -> dict[str, str]:
+        """Write what the server has to know; the environment that it runs in."""
+        scratch = self._folder / "scratch"
+        self._config.write_bytes(wire.pack(settings, *ends, str(self.input_path), str(scratch)))
+        run_in = environment(scratch, variables)
+        if inject:
+            run_in[wire.CONFIG_VARIABLE] = str(self._config)
+            run_in[wire.PRELOAD_VARIABLE] = str(self._native.preload)
+        return run_in
+
+    def _start(
+        self,
+        command: Sequence[str],
+        settings: wire.Settings,
+        ends: tuple[int, int],
+        variables: Mapping[str, str],
+    ) -> subprocess.Popen[bytes]:
+        words = [word.replace(INPUT_MARK, str(self.input_path)) for word in command]
+        output = subprocess.PIPE if settings.flags & wire.KEEP_OUTPUT else subprocess.DEVNULL
+        return subprocess.Popen(  # noqa: S603
+            [self._native.warden, self._config, self._folder, *words],
+            env=variables,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=ends,
+        )
 
     @property
     def pid(self) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from fuzzwise.errors import BadInput, NotEstimable, need_extra
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.registry import estimate_all
-from fuzzwise.model import Truth
+from fuzzwise.model import Observation, Truth
 from fuzzwise.snapshot import Campaign
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ BEYOND = 1000
 
 TRUTH_CONFIDENCE = 0.95
 """Confidence of the interval that a measured truth is given for its own sampling error."""
-
 
 NOTHING_LEFT = Truth(0.0)
 
@@ -40,52 +39,41 @@ def beside_truth(campaigns: Iterable[Campaign], confidence: float = 0.95) -> pl.
     are left out: no estimator can know that, and none is to be judged by it.
     """
     polars = load_polars()
-    rows = []
-    for number, campaign in enumerate(campaigns):
-        for observation in campaign.observations:
-            truth = observation.truth
-            if truth is None or truth == NOTHING_LEFT:
-                continue
-            low, high = truth_interval(truth)
-            for name, estimate in estimate_all(observation, confidence).items():
-                if isinstance(estimate, NotEstimable):
-                    continue
-                rows.append(
-                    (
-                        campaign.subject,
-                        f"{number}:{campaign.name}",
-                        observation.n,
-                        name,
-                        estimate.value,
-                        estimate.low,
-                        estimate.high,
-                        truth.probability,
-                        low,
-                        high,
-                    )
-                )
+    rows = [
+        row
+        for number, campaign in enumerate(campaigns)
+        for observation in campaign.observations
+        for row in _rows(campaign.subject, f"{number}:{campaign.name}", observation, confidence)
+    ]
     if not rows:
         raise BadInput(
             "No observation has a measured discovery probability (field truth), so there is "
             "nothing to judge estimators against."
         )
-    table: pl.DataFrame = polars.DataFrame(
-        rows,
-        schema={
-            "subject": polars.String,
-            "campaign": polars.String,
-            "n": polars.Int64,
-            "estimator": polars.String,
-            "value": polars.Float64,
-            "low": polars.Float64,
-            "high": polars.Float64,
-            "truth": polars.Float64,
-            "truth_low": polars.Float64,
-            "truth_high": polars.Float64,
-        },
-        orient="row",
-    )
+    text, whole, real = polars.String, polars.Int64, polars.Float64
+    schema = {
+        "subject": text,
+        "campaign": text,
+        "n": whole,
+        "estimator": text,
+        **dict.fromkeys(("value", "low", "high", "truth", "truth_low", "truth_high"), real),
+    }
+    table: pl.DataFrame = polars.DataFrame(rows, schema=schema, orient="row")
     return table
+
+
+def _rows(
+    subject: str, campaign: str, observation: Observation, confidence: float
+) -> Iterator[tuple[object, ...]]:
+    """What every estimator says that can, beside the truth; nothing where that is not known."""
+    truth = observation.truth
+    if truth is None or truth == NOTHING_LEFT:
+        return
+    low, high = truth_interval(truth)
+    for estimator, estimate in estimate_all(observation, confidence).items():
+        if not isinstance(estimate, NotEstimable):
+            said = (estimator, estimate.value, estimate.low, estimate.high)
+            yield (subject, campaign, observation.n, *said, truth.probability, low, high)
 
 
 def truth_interval(truth: Truth) -> tuple[float, float]:
@@ -95,7 +83,7 @@ def truth_interval(truth: Truth) -> tuple[float, float]:
     return intervals.binomial(truth.discoveries, truth.inputs, TRUTH_CONFIDENCE)
 
 
-def score(judged: pl.DataFrame) -> pl.DataFrame:
+def score(estimates: pl.DataFrame) -> pl.DataFrame:
     """The measures per subject, estimator and n.
 
     ``bias``: mean of log10 Δ̂ - log10 Δ (33), points without a logarithm left out and counted in
@@ -109,7 +97,7 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
     error = col("value").log10() - col("truth").log10()
     agrees = (col("low") <= col("truth_high")) & (col("high") >= col("truth_low"))
     scores: pl.DataFrame = (
-        judged.group_by("subject", "estimator", "n", maintain_order=True)
+        estimates.group_by("subject", "estimator", "n", maintain_order=True)
         .agg(
             runs=polars.len(),
             left_out=(~usable).sum(),

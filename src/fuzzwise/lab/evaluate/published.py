@@ -49,31 +49,8 @@ class Published:
 def read(path: Path) -> pl.DataFrame:
     """The published table: one row a run and n, with Δ and every estimate as a probability."""
     polars = load_polars()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read as text ({error}).") from error
-    lines = [_cells(line) for line in text.splitlines() if line.strip()]
-    header = lines[0] if lines else []
-    missing = [name for name in COLUMNS if name not in header]
-    if missing:
-        raise BadInput(
-            f"{path}, line 1: the column {missing[0]!r} is missing. Expected the table published "
-            f"with the paper, with at least the columns {', '.join(COLUMNS)}."
-        )
-    columns: dict[str, list[str | int]] = {name: [] for name in COLUMNS}
-    for number, cells in enumerate(lines[1:], start=2):
-        if len(cells) != len(header):
-            raise BadInput(
-                f"{path}, line {number}: {len(cells)} cells, but the header has {len(header)}."
-            )
-        row = dict(zip(header, cells, strict=True))
-        for name, values in columns.items():
-            values.append(row[name] if name == "subject" else _count(path, number, name, row[name]))
-    if not columns["tests"]:
-        raise BadInput(f"{path}: holds no measurement, only a header.")
     col = polars.col
-    table: pl.DataFrame = polars.DataFrame(columns).select(
+    table: pl.DataFrame = polars.DataFrame(_columns(path)).select(
         "subject",
         "run",
         n=col("tests"),
@@ -90,6 +67,40 @@ def read(path: Path) -> pl.DataFrame:
         },
     )
     return table
+
+
+def _columns(path: Path) -> dict[str, list[str | int]]:
+    """The columns that are needed, as they are in the file."""
+    header, lines = _lines(path)
+    columns: dict[str, list[str | int]] = {name: [] for name in COLUMNS}
+    for number, cells in enumerate(lines, start=2):
+        if len(cells) != len(header):
+            raise BadInput(
+                f"{path}, line {number}: {len(cells)} cells, but the header has {len(header)}."
+            )
+        row = dict(zip(header, cells, strict=True))
+        for name, values in columns.items():
+            values.append(row[name] if name == "subject" else _count(path, number, name, row[name]))
+    if not columns["tests"]:
+        raise BadInput(f"{path}: holds no measurement, only a header.")
+    return columns
+
+
+def _lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The header, which has all columns that are needed, and the cells of every line below."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read as text ({error}).") from error
+    lines = [_cells(line) for line in text.splitlines() if line.strip()]
+    header = lines[0] if lines else []
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise BadInput(
+            f"{path}, line 1: the column {missing[0]!r} is missing. Expected the table published "
+            f"with the paper, with at least the columns {', '.join(COLUMNS)}."
+        )
+    return header, lines[1:]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ MARK, CRASH, HANG, OUT_OF_MEMORY = 0, 1, 2, 3
 
 NO_BUG = -1
 
+_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""What a finished Arrow stream ends with."""
+
 Words = NDArray[np.uint64]
 
 
@@ -212,6 +215,24 @@ def read_log(path: Path) -> Log:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     source = pa.BufferReader(data)
+    header, stream = _open(path, source)
+    batches, good, is_whole = _batches(stream, source)
+    events = _events(pa.Table.from_batches(batches, stream.schema))
+    if is_whole and data.endswith(_END) and source.tell() == len(data):
+        return Log(path, header, events)
+    if good < len(data):
+        warning = (
+            f"{path} is cut off or damaged after byte {good:,} of {len(data):,}: "
+            f"read up to there, {len(events):,} events."
+        )
+    else:
+        warning = f"{path} was not finished: {len(events):,} events up to the last one saved."
+    return Log(path, header, events, (warning,))
+
+
+def _open(path: Path, source: Any) -> tuple[Header, Any]:
+    """The header, and the stream of batches behind it."""
+    pa = load_pyarrow()
     try:
         stream = pa.ipc.open_stream(source)
         header = _header(path, stream.schema.metadata or {})
@@ -222,8 +243,13 @@ def read_log(path: Path) -> Log:
         ) from error
     if not stream.schema.equals(_schema(pa)):
         raise BadInput(f"{path} is not a log of version {VERSION}: its columns are different.")
+    return header, stream
+
+
+def _batches(stream: Any, source: Any) -> tuple[list[Any], int, bool]:
+    """The batches up to the first bad one, where the last good one ends, and whether all are."""
+    pa = load_pyarrow()
     batches: list[Any] = []
-    warnings: list[str] = []
     good = source.tell()
     try:
         for batch in stream:
@@ -232,20 +258,9 @@ def read_log(path: Path) -> Log:
                 raise pa.ArrowInvalid("a value is missing")
             batches.append(batch)
             good = source.tell()
-        ended = data.endswith(b"\xff\xff\xff\xff\x00\x00\x00\x00") and source.tell() == len(data)
     except (pa.ArrowException, OSError):
-        ended = False
-    events = _events(pa.Table.from_batches(batches, stream.schema))
-    if not ended and good < len(data):
-        warnings.append(
-            f"{path} is cut off or damaged after byte {good:,} of {len(data):,}: "
-            f"read up to there, {len(events):,} events."
-        )
-    elif not ended:
-        warnings.append(
-            f"{path} was not finished: {len(events):,} events up to the last one saved."
-        )
-    return Log(path, header, events, tuple(warnings))
+        return batches, good, False
+    return batches, good, True
 
 
 def _events(table: Any) -> Events:

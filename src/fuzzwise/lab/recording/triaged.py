@@ -28,6 +28,9 @@ from fuzzwise.triage.inputs import CrashingInput
 KEPT = 10
 """Crashes of a bug in a configuration that the log keeps; a replay needs the first two."""
 
+Crashes = dict[str, tuple[CrashingInput, int, int]]
+"""Crashing inputs by name, each with the number of its log and its row there."""
+
 _TRIES = 5
 """Further inputs with the same trace, small and large, before the trace is given up."""
 
@@ -77,26 +80,43 @@ def triage_recording(
     if not paths:
         raise BadInput(f"{folder} holds no log of `fuzzwise record` (*{logs.SUFFIX}).")
     files = [read_log(path) for path in paths]
+    crashes = _crashes(files)
+    inputs = [crash for crash, _, _ in crashes.values()]
+    triage = _group_stubbornly(inputs, depth, jobs, checks, progress)
+    shown = _shown(files, crashes, triage)
+    events = [
+        _compact(file.events, number, bugs)
+        for number, (file, bugs) in enumerate(zip(files, shown, strict=True))
+    ]
+    path = folder / TRIAGED
+    logs.write_log(path, _header(files, crashes, triage), _joined(events))
+    warnings = tuple(warning for file in files for warning in file.warnings)
+    return TriagedRecording(path, triage, warnings)
+
+
+def _crashes(files: Sequence[Log]) -> Crashes:
+    """Every crash of the logs."""
     pending = [
         (number, row)
         for number, file in enumerate(files)
         for row in np.flatnonzero(file.events.kind == logs.CRASH).tolist()
     ]
-    crashes = {
+    return {
         (crash := _crash(files[number], row)).name: (crash, number, row) for number, row in pending
     }
-    triage = _group_stubbornly(
-        [crash for crash, _, _ in crashes.values()], depth, jobs, checks, progress
-    )
+
+
+def _shown(files: Sequence[Log], crashes: Crashes, triage: Triage) -> list[Ints]:
+    """The bug that each event of each log shows."""
     found = {crash.name: index for index, bug in enumerate(triage.bugs) for crash in bug.inputs}
     shown = [np.full(len(file.events), logs.NO_BUG, np.int64) for file in files]
     for name, (_, number, row) in crashes.items():
         shown[number][row] = found.get(name, logs.NO_BUG)
-    events = [
-        _compact(file.events, number, bugs)
-        for number, (file, bugs) in enumerate(zip(files, shown, strict=True))
-    ]
-    header = Header(
+    return shown
+
+
+def _header(files: Sequence[Log], crashes: Crashes, triage: Triage) -> Header:
+    return Header(
         configurations=tuple(
             msgspec.structs.replace(file.header.configurations[0], folder="") for file in files
         ),
@@ -108,10 +128,6 @@ def triage_recording(
         seconds=min(file.header.seconds for file in files),
         triaged=True,
     )
-    path = folder / TRIAGED
-    logs.write_log(path, header, _joined(events))
-    warnings = tuple(warning for file in files for warning in file.warnings)
-    return TriagedRecording(path, triage, warnings)
 
 
 def _crash(file: Log, row: int) -> CrashingInput:

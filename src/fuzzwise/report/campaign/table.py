@@ -46,45 +46,40 @@ def table(targets: Sequence[TargetState], width: int | None, height: int | None)
 def columns(targets: Sequence[TargetState]) -> list[Column]:
     """All there is to say of targets."""
     moods = [STYLES[t.state] for t in targets]
+    accepted = [short.chance(t.accepted_risk) for t in targets]
     return [
         Column("", [MARKS[t.state] for t in targets], rank=1, styles=moods),
         Column("target", [short.name(t.name) for t in targets], least=20, middle=True),
         Column("state", [t.state for t in targets], styles=moods),
-        Column(
-            "risk", [short.chance(t.risk.risk if t.risk else None) for t in targets], right=True
-        ),
-        Column(
-            "at most",
-            [short.chance(t.risk.high if t.risk else None, upper=True) for t in targets],
-            rank=2,
-            right=True,
-        ),
+        *_risk_columns(targets),
+        *_count_columns(targets),
+        Column("accepted", accepted, rank=10, right=True),
+        Column("note", [note(t) for t in targets], rank=11, least=24),
+    ]
+
+
+def _risk_columns(targets: Sequence[TargetState]) -> list[Column]:
+    risks = [t.risk for t in targets]
+    at_most = [short.chance(r.high if r else None, upper=True) for r in risks]
+    return [
+        Column("risk", [short.chance(r.risk if r else None) for r in risks], right=True),
+        Column("at most", at_most, rank=2, right=True),
         Column("", [TRENDS.get(t.trend, " ") for t in targets], rank=3),
         Column("left", [_left(t) for t in targets], rank=4, right=True),
+    ]
+
+
+def _count_columns(targets: Sequence[TargetState]) -> list[Column]:
+    bugs = [str(len(t.bugs)) for t in targets]
+    alarms = ["bold red" if t.bugs else "" for t in targets]
+    speeds = [short.count(t.inputs_per_second) if t.inputs else short.NONE for t in targets]
+    return [
         Column("time", [words.percent(t.share_of_time) for t in targets], rank=5, right=True),
-        Column(
-            "bugs",
-            [str(len(t.bugs)) for t in targets],
-            rank=1,
-            right=True,
-            styles=["bold red" if t.bugs else "" for t in targets],
-        ),
-        Column(
-            "exec/s",
-            [short.count(t.inputs_per_second) if t.inputs else short.NONE for t in targets],
-            rank=6,
-            right=True,
-        ),
+        Column("bugs", bugs, rank=1, right=True, styles=alarms),
+        Column("exec/s", speeds, rank=6, right=True),
         Column("corpus", [short.count(t.corpus) for t in targets], rank=7, right=True),
         Column("inputs", [short.count(t.inputs) for t in targets], rank=8, right=True),
         Column("species", [short.count(t.species) for t in targets], rank=9, right=True),
-        Column(
-            "accepted",
-            [short.chance(t.accepted_risk) for t in targets],
-            rank=10,
-            right=True,
-        ),
-        Column("note", [note(t) for t in targets], rank=11, least=24),
     ]
 
 

@@ -35,51 +35,62 @@ def draw(
     ``optimum``: the bugs of the best schedule at each of ``grid``'s moments. Where bugs are shared
     it is FS's lower bound on it, which the exact optimum exceeds by a few percent.
     """
-    alt = load_altair()
     budget = replays[0].budget
     size, unit = next((s, u) for s, u in UNITS if budget >= 2 * s or s == 1.0)
-    by_name = {replay.algorithm.name: replay for replay in replays}
-    best = [score.name for score in scores if score.name not in BASELINES][:MOST_NAMED]
-    base = [score.name for score in scores if score.name in BASELINES]
-    named = [OPTIMUM, *best, *base]
-    colours = ["black", *COLOURS[: len(best)], *(BASELINE_COLOURS[name] for name in base)]
-    rows: list[dict[str, object]] = []
     moments = grid(budget)
+    colours = _colours(scores)
+    by_name = {replay.algorithm.name: replay for replay in replays}
+    rows: list[dict[str, object]] = []
     # What is named comes last, to be drawn over the others.
-    for name, replay in sorted(by_name.items(), key=lambda item: item[0] in named):
-        shown = name if name in named else OTHERS
+    for name, replay in sorted(by_name.items(), key=lambda item: item[0] in colours):
+        shown = name if name in colours else OTHERS
         counts = np.array([replay.bugs_at(moment).mean() for moment in moments])
         rows += _rows(shown, name, moments / size, counts)
     rows += _rows(OPTIMUM, OPTIMUM, moments / size, optimum.astype(float))
-    if len(named) < len(by_name) + 1:
-        named.append(OTHERS)
-        colours.append("#cccccc")
-    line = (
+    if len(colours) < len(by_name) + 1:
+        colours[OTHERS] = "#cccccc"
+    return dressed(_lines(rows, unit, colours), title, list(subtitle))
+
+
+def _colours(scores: Sequence[SchedulerScore]) -> dict[str, str]:
+    """What is shown by name, in the order of the legend."""
+    best = [score.name for score in scores if score.name not in BASELINES][:MOST_NAMED]
+    base = [score.name for score in scores if score.name in BASELINES]
+    return {
+        OPTIMUM: "black",
+        **dict(zip(best, COLOURS, strict=False)),
+        **{name: BASELINE_COLOURS[name] for name in base},
+    }
+
+
+def _lines(rows: list[dict[str, object]], unit: str, colours: dict[str, str]) -> Any:
+    alt = load_altair()
+    is_optimum, is_other = (f"datum.shown == '{shown}'" for shown in (OPTIMUM, OTHERS))
+    time_axis = alt.X(
+        "time:Q",
+        title=f"time spent on all configurations together ({unit})",
+        scale=alt.Scale(nice=False),
+    )
+    colour = alt.Color(
+        "shown:N",
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        legend=alt.Legend(title=None, orient="right", symbolStrokeWidth=3),
+    )
+    return (
         alt.Chart(alt.Data(values=rows))
         .mark_line(interpolate="step-after")
         .encode(
-            alt.X(
-                "time:Q",
-                title=f"time spent on all configurations together ({unit})",
-                scale=alt.Scale(nice=False),
-            ),
+            time_axis,
             alt.Y("bugs:Q", title="distinct bugs found, mean over repeats"),
-            alt.Color(
-                "shown:N",
-                scale=alt.Scale(domain=named, range=colours),
-                legend=alt.Legend(title=None, orient="right", symbolStrokeWidth=3),
-            ),
+            colour,
             alt.Detail("name:N"),
-            strokeDash=alt.condition(
-                f"datum.shown == '{OPTIMUM}'", alt.value([5, 3]), alt.value([1, 0])
-            ),
-            strokeWidth=alt.condition(f"datum.shown == '{OTHERS}'", alt.value(1), alt.value(2)),
+            strokeDash=alt.condition(is_optimum, alt.value([5, 3]), alt.value([1, 0])),
+            strokeWidth=alt.condition(is_other, alt.value(1), alt.value(2)),
             order="time:Q",
             tooltip=["name:N", "time:Q", "bugs:Q"],
         )
         .properties(width=620, height=380)
     )
-    return dressed(line, title, list(subtitle))
 
 
 def grid(budget: float) -> Floats:

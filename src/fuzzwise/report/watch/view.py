@@ -182,49 +182,45 @@ def _most_urgent(campaigns: Sequence[Standing], room: int) -> list[Standing]:
 
 
 def _columns(campaigns: Sequence[Standing]) -> list[Column]:
+    names = [watch_words.name(c.judged) for c in campaigns]
+    fuzzers = [watch_words.fuzzer(c.judged) for c in campaigns]
+    moods = [STYLES.get(state(c), "") for c in campaigns]
+    return [
+        Column("campaign", names, least=16, middle=True),
+        Column("fuzzer", fuzzers, rank=6, least=12),
+        Column("state", [state(c) for c in campaigns], styles=moods),
+        *_risk_columns(campaigns),
+        *_count_columns(campaigns),
+    ]
+
+
+def _risk_columns(campaigns: Sequence[Standing]) -> list[Column]:
     judged = [c.judged for c in campaigns]
     risks = [j.judgement.risk for j in judged]
+    at_most = [short.chance(r.high if r else None, upper=True) for r in risks]
     waits = [0.0 if j.reached else j.judgement.seconds_to_decision for j in judged]
-    moods = [STYLES.get(state(c), "") for c in campaigns]
-    observations = [j.reading.observation for j in judged]
+    rough = [short.NONE if wait is None else short.rough(wait) for wait in waits]
     return [
-        Column("campaign", [watch_words.name(j) for j in judged], least=16, middle=True),
-        Column("fuzzer", [watch_words.fuzzer(j) for j in judged], rank=6, least=12),
-        Column("state", [state(c) for c in campaigns], styles=moods),
         Column("risk", [short.chance(r.risk if r else None) for r in risks], right=True),
-        Column(
-            "at most",
-            [short.chance(r.high if r else None, upper=True) for r in risks],
-            rank=1,
-            right=True,
-        ),
+        Column("at most", at_most, rank=1, right=True),
         Column("", [TRENDS.get(j.judgement.trend, " ") for j in judged], rank=4),
-        Column(
-            "left",
-            [short.NONE if wait is None else short.rough(wait) for wait in waits],
-            rank=2,
-            right=True,
-        ),
+        Column("left", rough, rank=2, right=True),
+    ]
+
+
+def _count_columns(campaigns: Sequence[Standing]) -> list[Column]:
+    observations = [c.judged.reading.observation for c in campaigns]
+    found = [None if o.discoveries is None else len(o.discoveries) for o in observations]
+    crashes = [c.judged.reading.crashes for c in campaigns]
+    alarms = [ALARM if count else "" for count in crashes]
+    speeds = [o.n / o.seconds if o.seconds else None for o in observations]
+    return [
         Column("inputs", [short.count(o.n) for o in observations], rank=2, right=True),
-        Column(
-            "found",
-            [short.NONE if o.discoveries is None else short.count(len(o.discoveries))
-             for o in observations],
-            rank=5,
-            right=True,
-        ),
-        Column(
-            "crashes",
-            [short.NONE if j.reading.crashes is None else short.count(j.reading.crashes)
-             for j in judged],
-            rank=3,
-            right=True,
-            styles=["bold red" if j.reading.crashes else "" for j in judged],
-        ),
-        Column(
-            "exec/s",
-            [short.count(o.n / o.seconds) if o.seconds else short.NONE for o in observations],
-            rank=7,
-            right=True,
-        ),
-    ]  # fmt: skip
+        Column("found", [_count(count) for count in found], rank=5, right=True),
+        Column("crashes", [_count(count) for count in crashes], rank=3, right=True, styles=alarms),
+        Column("exec/s", [_count(speed) for speed in speeds], rank=7, right=True),
+    ]
+
+
+def _count(value: float | None) -> str:
+    return short.NONE if value is None else short.count(value)
