@@ -295,10 +295,16 @@ def test_an_older_database_goes_through_the_steps_it_lacks(tmp_path: Path) -> No
             assert version_of(connection) == len(STEPS) + 1
 
 
-def test_an_older_database_is_not_changed_by_a_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun(tmp_path).__enter__().close()
-    monkeypatch.setattr("fuzzwise.store.sql.reading.STEPS", (*STEPS, STEPS[0]))
-    with pytest.raises(BadInput, match="older fuzzwise"):
-        read_state(tmp_path)
+def test_an_older_database_is_read_but_not_changed_by_a_reader(tmp_path: Path) -> None:
+    with begun(tmp_path) as store:
+        epoch(store, 2.0, "a", turn(200))
+    path = tmp_path / FILE
+    with sqlite3.connect(path) as connection:  # as version 1 was
+        connection.execute("DELETE FROM schema_version WHERE version > 1")
+        connection.execute("ALTER TABLE bugs DROP COLUMN checked")
+        connection.execute("ALTER TABLE targets DROP COLUMN seconds_to_decision")
+        connection.execute("ALTER TABLE targets DROP COLUMN discovery_rate")
+    connection.close()
+    before = path.read_bytes()
+    assert read_state(tmp_path).targets[0].inputs == 200
+    assert path.read_bytes() == before

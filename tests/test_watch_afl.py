@@ -64,7 +64,9 @@ def test_favored_entries_that_wait_are_those_of_the_instance_that_has_come_furth
     afl_instance(tmp_path / "old", [seed_name(0)], old)
     assert reading(tmp_path / "old").untried == Untried(1, 10)
     afl_instance(tmp_path / "silent", [seed_name(0)], stats_text(pending_favs="-3"))
-    assert reading(tmp_path / "silent").untried is None
+    silent = reading(tmp_path / "silent")
+    assert silent.untried == Untried()
+    assert silent.with_waiting.waiting == 1.0  # all may wait
 
 
 def test_imported_entries_are_no_discoveries_and_their_executions_no_inputs(tmp_path: Path) -> None:
