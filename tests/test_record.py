@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -113,9 +116,11 @@ def test_interrupted_and_killed_recordings_go_on_where_they_ended(recorded, prog
     words = [sys.executable, "-m", "fuzzwise", "record", str(plan), "--out", str(out)]
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9), (signal.SIGTERM, 130)):
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        time.sleep(4)
+        until(partial(saves_at_its_end, process))
+        until(lambda: still_running(programs / "records"))
+        time.sleep(1.5)  # of recording
         process.send_signal(number)
-        assert process.wait(30) == code
+        assert process.wait(120) == code
         assert nothing_runs(programs / "records")
     result = fuzzwise("record", plan, "--out", out, "--time", "4s", "--json")
     assert result.returncode == 0, result.stderr
@@ -133,9 +138,10 @@ def test_asking_for_less_time_than_was_recorded_ends_the_log(programs, tmp_path)
     plan = plan_file(tmp_path, programs, seconds="60s")
     words = [sys.executable, "-m", "fuzzwise", "record", str(plan), "--out", str(out)]
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    time.sleep(5)
+    until(lambda: len(list(out.glob("*.fuzzlog"))) >= 2)
+    time.sleep(1.0)  # of recording
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(120) == 130
     begun = sorted(out.glob("*.fuzzlog"))
     assert all("was not finished" in read_log(path).warnings[0] for path in begun)
     before = [len(read_log(path).events) for path in begun]
@@ -145,12 +151,24 @@ def test_asking_for_less_time_than_was_recorded_ends_the_log(programs, tmp_path)
     assert len(begun) >= 2
 
 
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def saves_at_its_end(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it has got so far that it records, and takes SIGTERM for a request to save."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)  # type: ignore[index]
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 def nothing_runs(program: Path) -> bool:
     """Whether, after a moment that whoever cleans up may take, no process of it is left."""
-    deadline = time.monotonic() + 120
-    while still_running(program) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return not still_running(program)
+    until(lambda: not still_running(program))
+    return True
 
 
 def still_running(program: Path) -> list[int]:

@@ -26,11 +26,17 @@ from campaign_files import (
     program,
     wait_until,
 )
+from fuzzwise.engines.blackbox.server import GRACE
+from fuzzwise.engines.leftovers import PATIENCE
+from fuzzwise.engines.libfuzzer.fuzzing import STOP_WAIT
 from fuzzwise.errors import BadInput
 from fuzzwise.store.states import BROKEN, WAITING, CampaignState
 
 LATE = 2.0
 """Seconds that a campaign may take longer than it was given."""
+
+WAITS = STOP_WAIT + GRACE + PATIENCE
+"""Seconds that a campaign which ends waits for its targets, its servers and its guard, at most."""
 
 QUICK = ("[target.limits]", 'time = "1s"', "memory_mib = 300")
 RECORDS = (EXAMPLES / "seeds" / "records-full.rb").read_bytes()
@@ -278,7 +284,7 @@ def interrupt(manager: subprocess.Popen[str], number: int = signal.SIGINT) -> Ra
     began = time.monotonic()
     manager.send_signal(number)
     ran = ended(manager).check(130)
-    assert time.monotonic() - began < LATE + 3  # the end of the process is no part of the campaign
+    assert time.monotonic() - began < LATE + WAITS
     return ran
 
 

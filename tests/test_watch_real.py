@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -72,7 +73,7 @@ def test_a_killed_process_and_its_successor_in_one_log_count_on(
     source = None
     process = start([libfuzzer, "-seed=1", corpus], counts, log)
     try:
-        _until(lambda: b"INITED" in log.read_bytes())
+        _until(lambda: _has_status(log))
         source = open_sources([log])[0]
         _until(lambda: source.read().observation.n > 20_000)
         assert [p.pid for p in source.read().processes] == [process.pid]
@@ -104,7 +105,7 @@ def test_a_fuzzer_is_found_behind_tee(libfuzzer: Path, tmp_path: Path) -> None:
     assert fuzzer.stdout is not None
     fuzzer.stdout.close()
     try:
-        _until(lambda: log.exists() and b"INITED" in log.read_bytes())
+        _until(lambda: log.exists() and _has_status(log))
         (found,) = read([log])[0].processes
         assert found.pid == fuzzer.pid
         os.kill(found.pid, found.stop_signal)
@@ -236,7 +237,12 @@ def _most(stats: dict[str, str]) -> float:
     return 1.01 if stats["afl_version"].startswith("++4.0") else 1.1
 
 
-def _until(condition, seconds: float = 40.0) -> None:
+def _has_status(log: Path) -> bool:
+    """Whether libFuzzer has written a status line, up to its end: it writes them in pieces."""
+    return re.search(rb"INITED[^\n]*\n", log.read_bytes()) is not None
+
+
+def _until(condition, seconds: float = 240.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the fuzzer did not get so far"
