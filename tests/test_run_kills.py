@@ -59,6 +59,8 @@ def kind_of(pid: int, manager: int) -> str:
     first = command.split(b"\0")[0]
     if pid == manager:
         return "manager"
+    if command == command_of(manager):
+        return "about to be something"  # it was forked, and has not begun its own program yet
     if b"fuzzwise.triage.worker" in command:
         return "examiner"
     if b"fuzzwise.engines.leftovers" in command:
