@@ -8,16 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fuzzwise.campaign.executor import Result
 from fuzzwise.campaign.finished import recent_bugs, run_entry
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.campaign.roster import EMPTY_TURNS
+from fuzzwise.campaign.roster import EMPTY_TURNS, RETRIES_TAKE, RETRY, Roster
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.contract import Totals
 from fuzzwise.model import NO_INTS, Observation
+from fuzzwise.schedulers.base import Scheduler
+from fuzzwise.schedulers.registry import policies
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.store.contract import Choice
 from fuzzwise.store.sql.store import SqlStore
@@ -50,10 +53,15 @@ def run(
 class Empty(SimulatedSession):
     """Uses its time, and never makes an input."""
 
+    def __init__(self, doing: str = "") -> None:
+        super().__init__()
+        self._doing = doing
+
     def turn(self, seconds: float, jobs: int) -> Totals:
         self._stop.wait(seconds)
         self.seconds += seconds
-        return Totals("first", Observation(0, discoveries=NO_INTS), self.seconds, 0, (), 0, ())
+        nothing = Observation(0, discoveries=NO_INTS)
+        return Totals("first", nothing, self.seconds, 0, (), 0, doing=self._doing)
 
 
 def kinds(state: CampaignState, target: str) -> list[str]:
@@ -159,13 +167,44 @@ def test_a_broken_target_is_said_once_and_the_others_go_on(tmp_path: Path):
 
 
 @pytest.mark.parametrize("scheduler", ["risk-rate", "thompson"])
-def test_a_target_without_inputs_comes_first_but_not_for_ever(tmp_path: Path, scheduler: str):
+def test_turns_without_an_input_are_turns_and_three_in_a_row_are_a_broken_target(
+    tmp_path: Path, scheduler: str
+):
     plan = plan_of(tmp_path, ["empty", "a", "b"], cores=1, scheduler=scheduler)
-    run(plan, {"empty": Empty(), "a": CLEAN(FERTILE), "b": CLEAN(FERTILE)}, 1.5)
+    _, state = run(plan, {"empty": Empty(), "a": CLEAN(FERTILE), "b": CLEAN(FERTILE)}, 1.5)
     decisions = read_decisions(plan.folder, last=1000)
-    assert [d.target for d in decisions[:6]] == ["empty"] * (EMPTY_TURNS + 1) + ["a", "b"]
-    assert all(d.reason == "first turn" for d in decisions[:6])
-    assert {d.target for d in decisions[6:]} >= {"a", "b"}
+    assert [d.target for d in decisions[:3]] == ["empty", "a", "b"]
+    turns = [d.target for d in decisions].count("empty")
+    assert turns <= EMPTY_TURNS
+    assert (by_name(state)["empty"] == BROKEN) == (turns == EMPTY_TURNS)
+
+
+def test_a_target_that_only_starts_is_not_broken_by_that(tmp_path: Path):
+    plan = plan_of(tmp_path, ["slow"], cores=1)
+    _, state = run(plan, {"slow": Empty(doing="executing its corpus")}, 1.5)
+    assert by_name(state) == {"slow": WAITING}
+
+
+def test_tries_of_broken_targets_leave_the_time_to_the_others(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a", "b", "c"], cores=2)
+    with SqlStore.open(plan.folder) as store:
+        store.begin_run(run_entry(plan, None))
+        rng = np.random.default_rng(1)
+        scheduler = Scheduler(policies()["round-robin"], 3, rng)
+        roster = Roster(plan, scheduler, lambda write: write(store, 0.0))
+        a, b, _ = roster.members
+        assert roster.retry_at(a, 100.0, cost=0.1) == 100.0 + RETRY
+        roster.broke(a, "it never starts", roster.retry_at(a, 100.0, cost=30.0))
+        assert a.retry_at == 100.0 + 30.0 / (RETRIES_TAKE * 2)
+        # Two that fail take turns of the same small share.
+        assert roster.retry_at(b, 100.0, cost=30.0) == 100.0 + 2 * 30.0 / (RETRIES_TAKE * 2)
+
+
+def test_a_run_without_an_input_says_so(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"], cores=1)
+    stopped, _ = run(plan, {"a": Empty(doing="starting")}, 0.5)
+    assert stopped.reason == "nothing-ran"
+    assert "No target ran an input" in stopped.detail
 
 
 def test_nothing_to_fuzz_is_no_success(tmp_path: Path):
@@ -279,7 +318,8 @@ def test_a_run_goes_on_with_the_budget_that_is_left(tmp_path: Path):
     assert state.seconds == pytest.approx(1.0, abs=0.5)
     before = session.n
     stopped, _ = run(plan, {"a": session})
-    assert stopped.reason == "time-budget"
+    assert stopped.reason == "nothing-ran"
+    assert "Raise the budget" in stopped.detail
     assert session.n == before
 
 

@@ -100,3 +100,22 @@ def test_an_interrupt_ends_a_turn_and_keeps_its_counts(tmp_path):
     told = session.turn(600.0, 1)
     assert told.seconds < 60
     shutil.rmtree(tmp_path / "t")
+
+
+def test_a_corpus_that_outlasts_its_turns_is_executed_in_portions(tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzwise.engines.libfuzzer.fuzzing.LOADING", 1.0)
+    program = build(tmp_path, TARGETS / "broken.c").rename(tmp_path / "slow")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(30):
+        (corpus / str(number)).write_bytes(bytes([number]) * 5)
+    session = session_of(program, tmp_path / "t", corpus=(corpus,))
+    turns = [session.turn(0.2, 1)]
+    assert turns[0].observation.n == 0
+    assert turns[0].doing == "executing its corpus"
+    while turns[-1].unsettled and len(turns) < 60:
+        turns.append(session.turn(0.2, 1))
+    assert not turns[-1].unsettled
+    assert turns[-1].observation.n > 0
+    given = (tmp_path / "t" / "state" / "given").read_text().split()
+    assert len(given) == len(set(given)) == 30

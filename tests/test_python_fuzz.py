@@ -305,14 +305,15 @@ def test_a_harness_that_cannot_be_used_gets_a_sentence(tmp_path, text, sentence)
     assert "\x1b" not in str(problem.value)
 
 
-def test_nothing_is_left_of_a_campaign_that_could_not_start(tmp_path):
+def test_a_campaign_that_could_not_start_does_so_once_the_harness_is_corrected(tmp_path):
     harness = tmp_path / "harness.py"
     harness.write_text("import nowhere_to_be_found\n")
     result = fuzz(harness, tmp_path / "out")
     assert result.returncode == 2
     assert "nowhere_to_be_found" in result.stderr
     assert "Traceback" not in result.stderr
-    assert not (tmp_path / "out").exists()
+    harness.write_text("def TestOneInput(data):\n    return len(data) > 3 and data[0] == 7\n")
+    assert fuzz(harness, tmp_path / "out", "--inputs", 200).returncode == 0
 
 
 def test_an_interpreter_without_atheris_is_told_how_to_get_it(tmp_path):

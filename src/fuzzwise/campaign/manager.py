@@ -24,6 +24,7 @@ from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.engines.contract import Totals
+from fuzzwise.engines.starting import SOON
 from fuzzwise.judge import Judgement, Terms
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
@@ -77,6 +78,8 @@ class Manager:
         self._no_space = False
         self._notice: EventState | None = None
         self._interrupted = False
+        self._began: dict[int, float] = {}
+        self._made = 0
         self._before = 0.0
         self._start = clock()
 
@@ -114,8 +117,9 @@ class Manager:
         for name, problem in (broken or {}).items():
             # Only another program can help where the build failed.
             self._roster.broke(self._roster.by_name[name], problem, float("inf"))
+        used = budget is not None and self._before >= budget
         stopped = self._loop(budget, watch)
-        stopped = self._end(stopped)
+        stopped = self._end(stopped, used=used)
         watch()
         return stopped
 
@@ -139,6 +143,7 @@ class Manager:
             if now >= next_save:
                 next_save = now + SAVE_EVERY
                 self._write(lambda store, at: store.tick(at))
+                self._look_at_turns()
             self._start_turns(budget)
             watch()
             left = TICK if budget is None else min(TICK, max(0.0, budget - self._now))
@@ -177,6 +182,7 @@ class Manager:
             look = max(epoch_seconds * scheduler.next_turn(arm), LEAST_LOOK)
             seconds = min(left, epoch_seconds, look)
             cores = min(member.plan.jobs, self._executor.free)
+            self._began[epoch] = self._now
             self._executor.start(Turn(member.name, epoch, seconds, cores))
 
     def _why(self, arm: int) -> Choice:
@@ -197,6 +203,8 @@ class Manager:
         """Wait for results; where the disk is full, that is no problem of their targets."""
         for result in self._executor.wait(seconds):
             is_ours = _NO_SPACE in result.problem or (result.problem and self._lacks_space())
+            if is_ours:
+                self._run_out_of_space()
             self._results.append(replace(result, problem="") if is_ours else result)
 
     # ── results ───────────────────────────────────────────────────────────────────────────────
@@ -215,6 +223,8 @@ class Manager:
 
     def _take(self, result: Result) -> None:
         member = self._roster.by_name[result.turn.target]
+        took = self._now - self._began.get(result.turn.epoch, self._now)
+        cost, inputs = took * result.turn.cores, 0
         totals = None if result.lost else result.totals or self._executor.totals(member.name)
         if totals is None:
             self._store.fail_epoch(result.turn.epoch, self._now)
@@ -225,12 +235,15 @@ class Manager:
             self._scheduler.learn(member.arm, _learned(member, totals, judgement, added))
             self._tell(member, turn, added.new_bugs)
             self._roster.took(member, totals.generation, judgement)
-            if added.inputs == 0:
-                self._roster.idled(member)
+            inputs = added.inputs
+            self._made += inputs
         if result.problem:
-            self._roster.broke(member, result.problem, self._now + member.retry_after)
-        elif not result.lost:
+            at = self._roster.retry_at(member, self._now, cost)
+            self._roster.broke(member, result.problem, at)
+        elif inputs:
             member.works()
+        elif not (result.lost or self._no_space or (totals and totals.doing)):
+            self._roster.idled(member, self._now, cost)
         if member.state == WAITING:
             self._scheduler.resume(member.arm)
 
@@ -251,6 +264,14 @@ class Manager:
         for warning in member.not_said(turn.warnings):
             self._event("warning", member.name, warning)
 
+    def _look_at_turns(self) -> None:
+        """Tell what cannot wait until the end of a turn: that a target does not start."""
+        for turn in self._executor.running:
+            member = self._roster.by_name[turn.target]
+            totals = self._executor.totals(turn.target)
+            for warning in member.not_said(totals.warnings if totals else ()):
+                self._event("warning", member.name, warning)
+
     def _recover(self, *, everything: bool) -> None:
         """Take up what the targets' folders know and the store does not.
 
@@ -266,6 +287,12 @@ class Manager:
                 turn = self._finished(member, totals, self._judge(member, totals))
                 taken = self._store.recover(self._now, member.name, turn)
                 self._tell(member, turn, taken.new_bugs)
+
+    def _is_late(self, turn: Turn) -> bool:
+        """Whether a turn has gone on for a while without a single input of its target, ever."""
+        totals = self._executor.totals(turn.target)
+        has_run = totals is not None and totals.observation.n
+        return not has_run and self._now - self._began[turn.epoch] >= SOON
 
     # ── saving ────────────────────────────────────────────────────────────────────────────────
 
@@ -305,8 +332,9 @@ class Manager:
 
         self._write(write)
 
-    def _end(self, stopped: Stopped) -> Stopped:
-        """Let the turns end, and save everything."""
+    def _end(self, stopped: Stopped, *, used: bool) -> Stopped:
+        """Let the turns end, and save everything; ``used``: there was no time to begin with."""
+        late = [turn for turn in self._executor.running if self._is_late(turn)]
         self._executor.interrupt()
         deadline = self._clock() + LAST_WORDS
         while self._executor.running and (left := deadline - self._clock()) > 0:
@@ -314,6 +342,10 @@ class Manager:
         self._executor.close(max(0.0, deadline - self._clock()))
         self._no_space = False
         self._take_results()
+        for turn in late:
+            self._roster.was_late(turn.target, self._now - self._began[turn.epoch])
+        if stopped.reason == "time-budget" and not self._made:
+            stopped = Stopped("nothing-ran", _nothing_ran(stopped, used=used))
         self._write(lambda store, at: store.event(at, "stopped", "", stopped.detail))
         self._write(lambda store, at: store.end_run(at, stopped))
         if not self._writes:
@@ -323,6 +355,12 @@ class Manager:
             f"{stopped.detail} The disk is full: the end of this run could not be saved. Make "
             "space; the next run takes up what the folders of the targets hold.",
         )
+
+
+def _nothing_ran(stopped: Stopped, *, used: bool) -> str:
+    if used:
+        return f"{stopped.detail} Raise the budget, or go on for a while with --time."
+    return f"No target ran an input. {stopped.detail}"
 
 
 def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added) -> EpochResult:

@@ -17,10 +17,15 @@ from fuzzwise.store.contract import Store, TargetMemory
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING
 
 RETRY = 60.0
-"""Seconds until a broken target gets another try; doubled each time it fails again."""
+"""Seconds until a broken target gets another try, at least; doubled each time it fails again."""
+
+RETRIES_TAKE = 0.02
+"""Share of all cores that the tries of broken targets may take together: the others get the rest.
+
+A target that fails after half a minute, because it never starts, is tried seldom."""
 
 EMPTY_TURNS = 3
-"""Turns without an input that another one follows at once; then the others must have theirs."""
+"""Turns in a row without an input after which a target is broken, whatever its engine says."""
 
 Write = Callable[[Callable[[Store, float], None]], None]
 
@@ -53,8 +58,9 @@ class Member:
         return engine_named(self.plan.engine).finds_coverage
 
     def works(self) -> None:
-        """It had a turn without a problem."""
+        """It ran inputs, without a problem."""
         self.retry_after = RETRY
+        self.empty_turns = 0
 
     def not_said(self, sentences: Iterable[str]) -> list[str]:
         """Those that were not said before; numbers in them do not make another sentence."""
@@ -80,6 +86,7 @@ class Roster:
         self.by_name = {member.name: member for member in self.members}
         self._scheduler = scheduler
         self._write = write
+        self._cores = plan.cores
 
     def count(self, state: str) -> int:
         """How many targets are in a state."""
@@ -115,11 +122,27 @@ class Roster:
         if decision.stop:
             self._retire(member, decision.detail)
 
-    def idled(self, member: Member) -> None:
-        """A member had a turn without an input: what is wrong must be found out before all else."""
+    def idled(self, member: Member, now: float, cost: float) -> None:
+        """A member had a turn without an input, on cores for ``cost`` seconds."""
         member.empty_turns += 1
-        if member.empty_turns <= EMPTY_TURNS:
-            self._scheduler.not_yet(member.arm)
+        if member.empty_turns >= EMPTY_TURNS:
+            problem = f"It has run no input in {EMPTY_TURNS} turns in a row."
+            self.broke(member, problem, self.retry_at(member, now, cost))
+
+    def was_late(self, name: str, seconds: float) -> None:
+        """The time was over, so long after the start of a member that has never run an input."""
+        member = self.by_name[name]
+        if member.state != BROKEN:
+            problem = (
+                f"It had run no input at the end of the time, {seconds:.0f} s after its start."
+            )
+            self.broke(member, problem, float("inf"))
+
+    def retry_at(self, member: Member, now: float, cost: float) -> float:
+        """When a member that failed, after so long on cores, gets its next try."""
+        others = sum(other.state == BROKEN and other is not member for other in self.members)
+        rest = cost * (others + 1) / (RETRIES_TAKE * self._cores)
+        return now + max(member.retry_after, rest)
 
     def broke(self, member: Member, problem: str, retry_at: float) -> None:
         """A member cannot be fuzzed; said once, tried again then, or when its files change."""
@@ -127,7 +150,7 @@ class Roster:
         member.retry_at = retry_at
         member.retry_after *= 2
         member.empty_turns = 0
-        self._scheduler.not_yet(member.arm)
+        self._scheduler.not_yet(member.arm)  # its next try, when it is due, comes first
         self._scheduler.pause(member.arm)
         self._set_state(member, BROKEN, "broken", problem)
         if member.not_said([problem]):

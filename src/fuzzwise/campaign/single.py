@@ -69,12 +69,15 @@ class Single:
         self._folder = folder.absolute()
         self._limits = limits
         self._seed = seed
-        self._interrupted = False
+        self.is_interrupted = False
+        self.latest = Totals.nothing()
+        """The target as it was last seen."""
         self._generation, self._looked = "", 0
+        self._deadline = inf
 
     def interrupt(self) -> None:
         """Stop soon, and keep everything."""
-        self._interrupted = True
+        self.is_interrupted = True
 
     def run(self, going_on: Callable[[], None], watch: Callable[[Standing], None]) -> Standing:
         """Fuzz until a limit says stop; how it stands then.
@@ -101,7 +104,7 @@ class Single:
                     book.fail(str(problem))
                     raise
                 finally:
-                    executor.close(1.0 if self._interrupted else LAST_LOOK)
+                    executor.close(1.0 if self.is_interrupted else LAST_LOOK)
 
     def _check(self, store: Store) -> None:
         """Refuse a folder that holds the campaign of another target."""
@@ -121,15 +124,17 @@ class Single:
     ) -> Standing:
         used = before.observation.seconds or 0.0 if before else 0.0
         left = inf if self._limits.seconds is None else self._limits.seconds - used
+        self._deadline = time.monotonic() + left
         if left > 0:
             executor.start(Turn(self._plan.name, book.epoch, left, self._plan.jobs))
         while True:
             result = self._wait(executor, left > 0)
             now = result.totals if result else executor.totals(self._plan.name)
-            if result is None and _is_same(now, before):
+            if result is None and _is_same(now, before) and not (now and now.doing):
                 now = None  # nothing is told yet: what was known may be of another build
+            self.latest = now or self.latest
             standing = self._look(now or Totals.nothing(), book, ended=result is not None)
-            if now is not None and now.observation.n:
+            if now is not None and (now.observation.n or now.doing):
                 watch(standing)
             if standing.stopped:
                 return self._end(executor, book, standing, result)
@@ -167,10 +172,11 @@ class Single:
             return Stopped("accepted-risk", judgement.decision.detail)
         if limits.inputs is not None and n >= limits.inputs and not totals.doing:
             return Stopped("input-budget", f"The budget of {limits.inputs:,} inputs is used.")
-        if self._interrupted:
+        if self.is_interrupted:
             return Stopped("interrupted", "Interrupted by the user; all counts are kept.")
         used = totals.observation.seconds or 0.0
-        if limits.seconds is not None and (ended or used >= limits.seconds):
+        is_late = time.monotonic() >= self._deadline
+        if limits.seconds is not None and (ended or is_late or used >= limits.seconds):
             return Stopped("time-budget", f"The budget of {limits.seconds:,.0f} seconds is used.")
         if ended:
             return Stopped("ended", "The target ended by itself.")
@@ -184,11 +190,11 @@ class Single:
         deadline = time.monotonic() + LAST_WORDS
         while executor.running and time.monotonic() < deadline:
             executor.wait(deadline - time.monotonic())
-        executor.close(1.0 if self._interrupted else LAST_LOOK)
+        executor.close(1.0 if self.is_interrupted else LAST_LOOK)
         final = executor.totals(self._plan.name) or (result and result.totals) or standing.totals
         assert standing.stopped is not None
         if final.observation.n == 0:
-            raise NothingYet(f"The target has not run a single input. {standing.stopped.detail}")
+            raise NothingYet(_nothing_ran(self._plan, standing))
         if standing.stopped.reason == "accepted-risk":
             # Inputs were still counted after the look. What is told is what the stop rests on.
             final = replace(final, observation=standing.judgement.observation)
@@ -198,6 +204,15 @@ class Single:
         final = replace(final, warnings=standing.totals.warnings or final.warnings, doing="")
         book.end(final, judgement, standing.stopped)
         return Standing(final, judgement, standing.stopped)
+
+
+def _nothing_ran(plan: TargetPlan, standing: Standing) -> str:
+    """Why there is nothing to show, with what it was doing and what is known to be wrong."""
+    totals, stopped = standing.totals, standing.stopped
+    said = [totals.doing, *totals.warnings]
+    why = f" ({'; '.join(filter(None, said))})" if any(said) else ""
+    end = stopped.detail if stopped else ""
+    return f"{plan.program} has not run a single input{why}. {end}".strip()
 
 
 def _is_same(now: Totals | None, before: Totals | None) -> bool:

@@ -10,8 +10,9 @@ import click
 
 from fuzzwise.campaign.single import Limits, Single, Standing
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
-from fuzzwise.engines.contract import SCHEDULES, SPECIES, FuzzRequest
+from fuzzwise.engines.contract import SCHEDULES, SPECIES, FuzzRequest, NothingYet
 from fuzzwise.engines.registry import engine_named, engines, likely_engine
+from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Terms
 from fuzzwise.report.live import View, rows
@@ -30,6 +31,11 @@ from fuzzwise.units import parse_count, parse_duration
 @options.accept_risk("Stop when the discovery probability is below this.")
 @options.confidence
 @click.option("--time", "seconds", metavar="TIME", help="Stop after so long: 90s, 15m, 4h.")
+@click.option(
+    "--startup",
+    metavar="TIME",
+    help="Give up a target that has run no input so long after its start.  [default: 30s]",
+)
 @click.option("--inputs", metavar="N", help="Stop after so many inputs: 1000, 200k, 1e6.")
 @click.option(
     "--measure",
@@ -102,6 +108,7 @@ def command(
     accept_risk: float | None,
     confidence: float,
     seconds: str | None,
+    startup: str | None,
     inputs: str | None,
     measure: bool,
     per_seed: bool,
@@ -139,6 +146,7 @@ def command(
         afl_options=tuple(word for option in afl_options for word in _words("--afl", option)),
         arguments=None if arguments is None else _words("--arguments", arguments),
         python=python,
+        startup=parse_duration(startup) if startup else STARTUP,
     )
     plan = engine_named(engine).plan_fuzz(request)
     terms = Terms(accept_risk, confidence)
@@ -151,8 +159,16 @@ def command(
         if not quiet:
             click.echo(f"Going on with the campaign in {out}.", err=True)
 
-    with View(target.name, quiet=quiet or as_json) as view:
-        standing = campaign.run(going_on, lambda now: view(now.totals, now.judgement))
+    try:
+        with View(target.name, quiet=quiet or as_json) as view:
+            standing = campaign.run(going_on, lambda now: view(now.totals, now.judgement))
+    except BadInput as problem:
+        if as_json:
+            _report_failure(target, campaign, problem)
+        if not campaign.is_interrupted:
+            raise
+        click.echo(str(problem), err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     _report(target, out, standing, as_json)
     _exit(standing, fail_on_bug, accept_risk)
 
@@ -195,6 +211,21 @@ def _report(target: Path, out: Path, standing: Standing, as_json: bool) -> None:
         )
     click.echo(f"Stopped after {totals.observation.n:,} inputs: {stopped.detail}")
     click.echo(f"Kept in {out}; the same command goes on from there.")
+
+
+def _report_failure(target: Path, campaign: Single, problem: BadInput) -> None:
+    """What programs are told where there is nothing to judge."""
+    reason = "nothing-ran" if isinstance(problem, NothingYet) else "broken"
+    reason = "interrupted" if campaign.is_interrupted else reason
+    output.print_json(
+        {
+            "target": str(target),
+            "inputs": campaign.latest.observation.n,
+            "bugs": [],
+            "warnings": list(campaign.latest.warnings),
+            "stopped": {"reason": reason, "detail": str(problem)},
+        }
+    )
 
 
 def _bug_json(bug: Bug, out: Path) -> dict[str, object]:

@@ -71,6 +71,9 @@ def command(
     reason = state.stopped.reason if state.stopped else ""
     if reason == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
+    if reason == "nothing-ran":
+        click.echo(f"fuzzwise run: {state.stopped.detail if state.stopped else ''}", err=True)
+        raise click.exceptions.Exit(BAD_USAGE)
     if fail_on_bug and (state.bugs if fresh is None else fresh):
         raise click.exceptions.Exit(FOUND_BUGS)
     if any(target.state == BROKEN for target in state.targets):

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fuzzwise.config.table import Table
+from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug
@@ -170,7 +171,7 @@ class FuzzRequest:
     """What the user of ``fuzzwise fuzz`` asked for, whichever engine does it.
 
     ``arguments`` are words for the target, ``options`` words for the fuzzer. ``inputs`` is after
-    how many the fuzzing itself is to end.
+    how many the fuzzing itself is to end, ``startup`` how many seconds it may be until the first.
     """
 
     target: Path
@@ -185,6 +186,7 @@ class FuzzRequest:
     afl_options: tuple[str, ...] = ()
     arguments: tuple[str, ...] | None = None
     python: str | None = None
+    startup: float = STARTUP
 
     def check_corpus(self) -> None:
         """BadInput where a folder or file to start from is not there."""

@@ -9,22 +9,26 @@ from typing import Any
 
 from fuzzwise.config.table import Table, files, shown
 from fuzzwise.engines.contract import Build, CommonKeys, TargetPlan
+from fuzzwise.engines.starting import STARTUP
 from fuzzwise.engines.target_files import existing, wrong_line
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
 
-KEYS = ("corpus", "dictionary", "options", "max_length", "limits.time", "limits.memory_mib")
+KEYS = ("corpus", "dictionary", "options", "max_length", "limits.time", "limits.memory_mib",
+        "limits.startup")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Fuzzed:
     """How harnesses are fuzzed, in whichever language; ``options`` are words for the fuzzer.
 
-    ``seconds`` and ``memory_mib`` are what one input may take.
+    ``seconds`` and ``memory_mib`` are what one input may take, ``startup`` how many seconds it may
+    be until the first one.
     """
 
     seconds: float
     memory_mib: int
+    startup: float
     options: tuple[str, ...]
     length: int | None
     corpus: tuple[Path, ...]
@@ -38,6 +42,7 @@ def read_fuzzed(
     limits = table.table("limits")
     seconds = limits.duration("time", time, least, "1d")
     memory = limits.whole("memory_mib", 2048, 16, 1 << 24)
+    startup = limits.duration("startup", STARTUP, "1s", "1d")
     limits.finish()
     words = options(table)
     length = table.whole("max_length", 0, 1, 1 << 30) or None
@@ -47,7 +52,7 @@ def read_fuzzed(
     dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
     if dictionary is not None and (wrong := wrong_line(dictionary)):
         table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
-    return Fuzzed(seconds, memory, words, length, corpus, dictionary)
+    return Fuzzed(seconds, memory, startup, words, length, corpus, dictionary)
 
 
 def read_program(

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzzwise.engines.leftovers import VARIABLE, become_heir, end_adopted
+from fuzzwise.text import clean
 
 TAIL = 1 << 18
 """Bytes of output that are kept: its end, where the crash report is."""
@@ -61,6 +62,11 @@ class FuzzingProcess:
     def pid(self) -> int:
         """The process id, which is also that of its group."""
         return self._process.pid
+
+    @property
+    def output(self) -> str:
+        """What it has said lately, safe to print."""
+        return clean(bytes(self._tail).decode(errors="replace"))
 
     def ending(self) -> Ending | None:
         """How it ended; None while it runs."""

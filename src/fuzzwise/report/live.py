@@ -64,6 +64,8 @@ class View:
 def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
     """What there is to say, as pairs of a name and a value."""
     o = totals.observation
+    if not o.n and totals.doing:
+        return [("", totals.doing), *(("WARNING", warning) for warning in totals.warnings)]
     speed = o.n / o.seconds if o.seconds else 0.0
     found = len(o.discoveries) if o.discoveries is not None else 0
     total = f", about {a.richness.value:,.0f} in all" if a.richness else ""

@@ -29,7 +29,10 @@ def read_afl(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     build = keys.build(name, *(() if table.has("command") else ("-fsanitize=fuzzer",)))
     if build:
         words = (str(build.program), *words[1:])
-    settings = AflSettings(fuzzed.seconds, fuzzed.memory_mib, fuzzed.length, fuzzed.options)
+    settings = AflSettings(
+        *(fuzzed.seconds, fuzzed.memory_mib, fuzzed.length, fuzzed.options),
+        startup=fuzzed.startup,
+    )
     return [planned(name, words, keys, fuzzed, settings, build)]
 
 
@@ -44,6 +47,7 @@ def plan_fuzz(request: FuzzRequest) -> TargetPlan:
         per_seed=request.per_seed,
         species=request.species,
         inputs=request.inputs,
+        startup=request.startup,
     )
     command = absolute((str(request.target.absolute()), *(request.arguments or ())))
     corpus = tuple(place.absolute() for place in request.corpus)

@@ -13,7 +13,7 @@ from fuzzwise.engines.aflplusplus.finds import Finds
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.launch import command, variables
 from fuzzwise.engines.aflplusplus.places import AflPlaces
-from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint
+from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint, tried
 from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
 from fuzzwise.engines.observer.folder import CampaignFolder, fingerprint
 from fuzzwise.engines.observer.observed import CorpusFiles, refusal, sound_state
@@ -87,6 +87,11 @@ class Fuzzing:
     def is_loading(self) -> bool:
         """Whether afl-fuzz has not made an input yet since it was started."""
         return self.n <= self._n_at_start
+
+    @property
+    def seeds_tried(self) -> int:
+        """Seeds that it has tried since its start, as far back as its words are kept."""
+        return tried(self._process.output) if self._process else 0
 
     def go_on(self) -> None:
         """Start afl-fuzz, or let it go on."""
@@ -210,7 +215,7 @@ class Fuzzing:
             return
         self._fruitless += 1
         if ending.kind != "killed" or self._fruitless >= FRUITLESS:
-            words = said or " ".join(output.split())[-300:]
+            words = (said or " ".join(output.split())[-300:]).rstrip(".! ")
             raise BadInput(
                 f"afl-fuzz cannot fuzz {printable(str(self.job.program))}: "
                 f"{words or 'it was killed'}. Its folder is {self._places.output}."

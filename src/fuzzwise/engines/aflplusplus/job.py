@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.settings import AflSettings
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.starting import STARTUP
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Job:
     ``command`` starts with the absolute path of the program; ``@@`` in it stands for the file with
     the input, without it, input is standard input or, for a harness, shared memory. ``hang`` is
     after how many seconds an input counts as a hang; ``memory_mib`` 0: no limit. ``options`` are
-    words for afl-fuzz, ``inputs`` is when it is to pause.
+    words for afl-fuzz, ``inputs`` is when it is to pause, ``startup`` how many seconds the fork
+    server has to answer.
     """
 
     command: tuple[str, ...]
@@ -30,6 +32,7 @@ class Job:
     per_seed: bool = False
     species: str = "feature"
     inputs: int | None = None
+    startup: float = STARTUP
 
     @classmethod
     def of(cls, plan: TargetPlan, out: Path) -> Job:
@@ -38,7 +41,7 @@ class Job:
         return cls(
             *(plan.command, out, plan.corpus, plan.dictionary),
             *(settings.hang, settings.memory_mib, settings.max_length, settings.options),
-            *(settings.per_seed, settings.species, settings.inputs),
+            *(settings.per_seed, settings.species, settings.inputs, settings.startup),
         )
 
     @property

@@ -19,6 +19,9 @@ GIVES_UP_AT_BAD_SEEDS = (4, 6)
 WRITES_MORE_OFTEN = (4, 21)
 """The version from which on its statistics can be had more often than once a minute."""
 
+LATER = 5.0
+"""Seconds that afl-fuzz waits longer for a target than we do: our words are of our settings."""
+
 _SANITIZER = "abort_on_error=1:symbolize=0"
 
 
@@ -49,7 +52,7 @@ def variables(afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float) ->
         "AFL_SKIP_CPUFREQ": "1",
         "AFL_NO_AFFINITY": "1",
         "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
-        "AFL_FORKSRV_INIT_TMOUT": "30000",
+        "AFL_FORKSRV_INIT_TMOUT": str(_milliseconds(job.startup + LATER)),
         "AFL_HANG_TMOUT": str(_milliseconds(job.hang)),
         # afl-fuzz insists on these where anything is said at all.
         "ASAN_OPTIONS": _joined("ASAN_OPTIONS", asan),

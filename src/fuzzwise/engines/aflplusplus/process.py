@@ -13,7 +13,6 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.program import TO_STDERR
 from fuzzwise.engines.process import FuzzingProcess, wait_for_any
-from fuzzwise.text import clean
 
 END_WAIT = 1.0
 """Seconds that afl-fuzz has to write its statistics, before it is killed."""
@@ -36,11 +35,6 @@ class AflProcess(FuzzingProcess):
     def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
         super().__init__([*TO_STDERR, *command], environment, folder)
         self.is_paused = False
-
-    @property
-    def output(self) -> str:
-        """What it has said lately, safe to print."""
-        return clean(bytes(self._tail).decode(errors="replace"))
 
     def pause(self) -> None:
         """Stop it where it is."""
@@ -79,6 +73,11 @@ def complaint(output: str) -> str:
         return ""
     system = _SYSTEM.findall(output)
     return " ".join(f"{found[-1]} {f'({system[-1]})' if system else ''}".split())[:300]
+
+
+def tried(output: str) -> int:
+    """Entries of the queue that it has begun to run."""
+    return len(_SEED.findall(output))
 
 
 def bad_seeds(output: str) -> dict[str, str]:

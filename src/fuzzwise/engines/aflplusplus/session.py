@@ -16,6 +16,7 @@ from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, Damag
 from fuzzwise.engines.observer.observed import nothing_new, sound_state, why_counts_began_again
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
+from fuzzwise.engines.starting import LOADING, Start, no_input
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
@@ -24,9 +25,6 @@ from fuzzwise.triage.workers import Workers
 
 TICK = 0.25
 """Seconds between two looks at what was found."""
-
-LOADING = 60.0
-"""Seconds that afl-fuzz has at least to get through its corpus, however short the turn."""
 
 TRIAGE, LAST_LOOK = 1.0, 60.0
 """Seconds to wait behind a turn, and in the end, for crashes that are being examined."""
@@ -51,6 +49,7 @@ class AflSession:
         self._latest: Totals | None = None
         self._locked = ExitStack()
         self._notes: tuple[str, ...] = ()
+        self._start = Start(self._job.startup)
 
     def interrupt(self) -> None:
         """End the present turn at once, or the next one."""
@@ -124,13 +123,21 @@ class AflSession:
         return self._told(fuzzing)
 
     def _fuzz(self, fuzzing: Fuzzing, seconds: float) -> None:
-        start = time.monotonic()
+        began = clock = time.monotonic()
+        self._start = Start(self._job.startup)
+        first = fuzzing.n
         while not self._stop.is_set():
-            used = time.monotonic() - start
+            used = clock - began
             left = (max(seconds, LOADING) if fuzzing.is_loading else seconds) - used
             if left <= 0 or fuzzing.has_all_inputs:
                 return
             fuzzing.wait(min(TICK, left))
+            now = time.monotonic()
+            self._start.look(now - clock, fuzzing.seeds_tried, fuzzing.n - first)
+            clock = now
+            if fuzzing.is_loading and self._start.is_stuck:
+                likely = "does it wait, or loop, before it reads its input?"
+                raise BadInput(no_input(self._job.program, self._job.startup, likely))
             fuzzing.bugs.look(fuzzing.n, fuzzing.seconds)
             self._latest = self._told(fuzzing)
 
@@ -157,6 +164,7 @@ class AflSession:
             fuzzing.core_seconds,
             tuple(fuzzing.bugs.book.bugs.values()),
             fuzzing.bugs.problem,
+            self._start if fuzzing.is_loading else None,
         )
 
     def _warnings(self, state: State) -> list[str]:
@@ -178,8 +186,9 @@ class AflSession:
         core_seconds: float,
         bugs: tuple[Bug, ...],
         problem: str = "",
+        start: Start | None = None,
     ) -> Totals:
-        """``problem``: why crashes cannot be examined."""
+        """``problem``: why crashes cannot be examined; ``start``: what has not begun to fuzz."""
         observation, corpus = Observation(0, discoveries=NO_INTS), 0
         said = [f"crashes cannot be examined: {problem}"] if problem else []
         if state is not None and state.ready:
@@ -193,5 +202,6 @@ class AflSession:
             corpus=corpus,
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *said),
+            warnings=(*self._notes, *said, *filter(None, [start.warning if start else ""])),
+            doing=start.doing if start else "",
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fuzzwise.engines.starting import STARTUP
+
 
 @dataclass(frozen=True)
 class AflSettings:
     """The settings of a target of AFL++.
 
     ``hang`` is after how many seconds an input counts as a hang; ``memory_mib`` 0: no limit.
-    ``options`` are words for afl-fuzz; ``inputs`` is where it is to pause.
+    ``options`` are words for afl-fuzz; ``inputs`` is where it is to pause;
+    ``startup`` is how many seconds the fork server has to answer.
     """
 
     hang: float = 1.0
@@ -20,3 +23,4 @@ class AflSettings:
     per_seed: bool = False
     species: str = "feature"
     inputs: int | None = None
+    startup: float = STARTUP

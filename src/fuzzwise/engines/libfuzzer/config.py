@@ -8,7 +8,7 @@ from fuzzwise.config.table import Table
 from fuzzwise.engines.contents import OBSERVER, contains, is_elf
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
 from fuzzwise.engines.harness_keys import Fuzzed, planned, read_fuzzed, read_program
-from fuzzwise.engines.libfuzzer.options import read_options
+from fuzzwise.engines.libfuzzer.options import check_options, read_options
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.target_keys import TWO_PROGRAMS, named
@@ -35,13 +35,17 @@ def read_libfuzzer_keys(table: Table, home: Path) -> Fuzzed:
 def settings_of(fuzzed: Fuzzed, python: str | None = None) -> LibFuzzerSettings:
     """The settings that a campaign file asks for."""
     return LibFuzzerSettings(
-        fuzzed.seconds, fuzzed.memory_mib, fuzzed.length, fuzzed.options, python=python
+        *(fuzzed.seconds, fuzzed.memory_mib, fuzzed.length, fuzzed.options),
+        python=python,
+        startup=fuzzed.startup,
     )
 
 
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:
     """The target of ``fuzzwise fuzz``."""
     check_program(request.target)
+    if wrong := _objection(request.target.absolute()):
+        raise BadInput(f"{request.target}: is a program {wrong}")
     refuse_others(request)
     return requested(request, "libfuzzer", request.target.absolute())
 
@@ -51,6 +55,7 @@ def requested(
 ) -> TargetPlan:
     """The plan for what the user asked of libFuzzer, in whichever language."""
     request.check_corpus()
+    check_options(request.libfuzzer_options)
     settings = LibFuzzerSettings(
         options=request.libfuzzer_options,
         schedule=request.schedule,
@@ -59,6 +64,7 @@ def requested(
         per_seed=request.per_seed,
         inputs=request.inputs,
         python=python,
+        startup=request.startup,
     )
     return TargetPlan(
         *(program.stem, engine, (str(program),)),

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
+import re
 import time
 import zlib
 from collections.abc import Callable
 
-from fuzzwise.engines.contract import SCHEDULES, SPECIES, NothingYet, TargetPlan
-from fuzzwise.engines.libfuzzer.crashes import Crashes, sanitizer_environment
+from fuzzwise.engines.contract import NothingYet, TargetPlan
+from fuzzwise.engines.libfuzzer.crashes import Crashes
+from fuzzwise.engines.libfuzzer.endings import how_it_ended, last_words, moment, where_it_waits
 from fuzzwise.engines.libfuzzer.launch import Launch, of_program
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+from fuzzwise.engines.libfuzzer.words import options, variables
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles, refusal
 from fuzzwise.engines.observer.seeds import SeedFiles
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
+from fuzzwise.engines.starting import LOADING, Start, no_input
 from fuzzwise.errors import BadInput
+from fuzzwise.text import printable
 from fuzzwise.triage.bug_book import BugBook
 
 STOP_WAIT = 1.0
@@ -28,8 +31,10 @@ STOP_WAIT = 1.0
 SAVE_EVERY = 1.0
 """Seconds between two looks at what must be written; that is what a kill may cost."""
 
-LOADING = 60.0
-"""Seconds that a target has at least to get through its corpus, however short the turn."""
+UNKNOWN_OPTION = re.compile(r"unrecognized flag '([^']{1,200})'")
+
+FRUITLESS = 3
+"""Processes in a row that died before they had made an input: the target cannot be fuzzed."""
 
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
@@ -39,7 +44,8 @@ class Fuzzing:
     """A turn; ``run`` goes on until its time is over, all inputs are made, or ``interrupt``.
 
     The target is a program with the engine in it, unless ``launch`` says what else is started.
-    ``corpus`` is what earlier turns have written of the same counts. ``tick``: seconds between two
+    ``corpus`` is what earlier turns have written of the same counts, ``fruitless`` how their last
+    processes ended. ``tick``: seconds between two
     looks at the counts. ``began``: when the turn did, by the monotonic clock; its core is taken
     from then on, also while the target is not fuzzed yet, or not any more.
     """
@@ -55,6 +61,7 @@ class Fuzzing:
         began: float,
         launch: Launch | None,
         corpus: CorpusFiles,
+        fruitless: list[str],
     ) -> None:
         self.plan = plan
         self.settings: LibFuzzerSettings = plan.settings or LibFuzzerSettings()
@@ -67,7 +74,7 @@ class Fuzzing:
         self.folder = folder
         self.folder.make()
         self._record = self.folder.agreed(self.launch.build, self._kind())
-        self._seeds = SeedFiles(self.folder, plan.corpus)
+        self._seeds = SeedFiles(self.folder, plan.corpus, self._record.get("at_once"))
         self._crashes = Crashes(
             *(self.folder, plan.program.name, self.launch, self._seeds),
             self._record.get("skipped", []),
@@ -76,13 +83,13 @@ class Fuzzing:
         self._core_seconds = float(self._record.get("core_seconds", self._seconds))
         self._counted_until = began
         self._corpus = corpus
-        self._interrupted = False
+        self._interrupted = self._options_checked = False
         self._processes: list[FuzzingProcess | None] = [None] * jobs
-        self._starts = self._short_lives = self._n_at_start = 0
-        self.fruitless: list[str] = []
+        self._starts = self._short_lives = self._n_at_start = self._executed_at_start = 0
+        self.fruitless = fruitless
         """How processes ended, one after the other, that made no input and showed no bad seed."""
-        self.made = 0
-        """Inputs of this turn."""
+        self.start = Start(self.settings.startup)
+        """How far it has come in this turn."""
         self._known_inputs = int(self._record.get("inputs", 0))
         self._state = State(self.folder.state) if self.folder.state_exists() else None
         self._saved = 0.0
@@ -149,32 +156,44 @@ class Fuzzing:
 
     def _go_on(self, seconds: float, watch: Callable[[], None]) -> None:
         start = clock = time.monotonic()
-        first: int | None = None
+        first = (self._inputs, self._executed)
         while True:
             self._tend()
             self._nap()
             now = time.monotonic()
-            self._seconds += now - clock
-            clock = now
+            passed, clock = now - clock, now
+            self._seconds += passed
             self._take_core()
-            if self.state is None:
-                self._give_up_early()
-                if self._interrupted:
-                    raise NothingYet("Interrupted before the target ran its first input.")
-                continue
-            first = self._inputs if first is None else first
-            self.made = self._inputs - first
+            self.start.look(passed, self._executed - first[1], self._inputs - first[0])
+            if self.start.made:
+                self.fruitless.clear()
             if self._inputs > self._n_at_start:
                 self._seeds.executed()
             if now >= self._saved + SAVE_EVERY:
                 self._saved = now
                 self._save()
             watch()
-            is_loading = not self.made and not self.fruitless
-            allowed = max(seconds, LOADING) if is_loading else seconds
-            if self._interrupted or self._done() or now - start >= allowed:
+            if self._is_over(now - start, seconds):
                 self._finish()
                 return
+
+    def _is_over(self, used: float, seconds: float) -> bool:
+        """Whether the turn ends here; BadInput where it is of no use to wait any longer.
+
+        What gets through its corpus has longer than the turn, and the rest of it later.
+        """
+        if self._interrupted and self.state is None:
+            raise NothingYet("Interrupted before the target ran its first input.")
+        if self._interrupted or self._done():
+            return True
+        self._give_up_early()
+        self._check_options()
+        is_loading = not self.start.made and not self.fruitless
+        if used < (max(seconds, LOADING) if is_loading else seconds):
+            return False
+        if is_loading:
+            self._record["at_once"] = max(1, self.start.executed // 2)
+        return True
 
     def _take_core(self) -> None:
         """Count the time that has passed, on all cores of the turn."""
@@ -191,10 +210,21 @@ class Fuzzing:
         """Inputs so far, as the processes count them."""
         return int(self._state.head.inputs) if self._state else 0
 
+    @property
+    def _executed(self) -> int:
+        """Runs of the target so far, also on files of its corpus."""
+        return int(self._state.head.executed) if self._state else 0
+
+    @property
+    def _ran_since_start(self) -> bool:
+        """Whether the latest process has run the target to its end."""
+        return self._executed > self._executed_at_start
+
     # ── processes ─────────────────────────────────────────────────────────────────────────────
 
     def _tend(self) -> None:
         """Start what should run; look after what ended."""
+        self._meet_state()
         self._crashes.take_failures(self._inputs, self._seconds)
         for job, process in enumerate(self._processes):
             if process is not None:
@@ -218,69 +248,40 @@ class Fuzzing:
         return bool(state.head.inputs >= limit and not state.head.measure_left)
 
     def _start(self, job: int) -> FuzzingProcess:
-        settings = self.settings
         first = all(process is None for process in self._processes)
         if first and self.folder.state_exists():
             State(self.folder.state).resume()
         self._starts += 1
-        program = self.plan.program.name
-        environment = {
-            **sanitizer_environment(),
-            **self.launch.variables,
-            "FUZZWISE_STATE": str(self.folder.state.resolve()),
-            "FUZZWISE_PARENT": str(os.getpid()),
-            "FUZZWISE_JOB": str(job),
-            "FUZZWISE_JOBS": str(max(self.plan.jobs, self._jobs)),
-            "FUZZWISE_FIRST": str(int(first)),
-            "FUZZWISE_MEASURE": str(int(settings.measure)),
-            "FUZZWISE_PER_SEED": str(int(settings.per_seed)),
-            "FUZZWISE_SCHEDULE": str(SCHEDULES.index(settings.schedule)),
-            "FUZZWISE_SPECIES": str(SPECIES.index(settings.species)),
-            "FUZZWISE_INPUTS": str(settings.inputs or 0),
-            "FUZZWISE_MILLISECONDS": str(int(self._seconds * 1000)),
-            "FUZZWISE_CAMPAIGN": json.dumps(f"{program} seed {self._seed}"),
-            "FUZZWISE_SUBJECT": json.dumps(program),
-        }
+        known = (self.plan, self.settings, self.launch, self.folder)
+        environment = variables(
+            *known, job=job, jobs=self._jobs, first=first, seconds=self._seconds, seed=self._seed
+        )
         command = [
             *self.launch.words,
-            f"-seed={self._random_seed(job)}",
-            f"-artifact_prefix={self.folder.crashes.resolve()}/",
-            "-verbosity=0",
-            "-print_final_stats=0",
-            "-detect_leaks=0",
-            "-len_control=100",  # libFuzzer's default, which it drops where there is a mutator
+            *options(self.plan, self.settings, self.folder, self._random_seed(job)),
             *self._seed_option(),
-            *self._limits(),
-            *settings.options,
         ]
-        if settings.schedule != "observe":
-            command.append("-reduce_inputs=0")
         try:
             process = FuzzingProcess(command, environment, self.folder.scratch)
         except OSError as error:
             if not self.folder.scratch.is_dir():
                 raise  # about the campaign's folder, not about the target
             raise BadInput(f"{self.plan.program}: cannot be started ({error.strerror}).") from error
-        self._n_at_start = self._inputs
-        self._wait_for_state(process, job)
+        self._n_at_start, self._executed_at_start = self._inputs, self._executed
+        if self._jobs > 1:
+            self._wait_for_state(process, job)
         return process
 
-    def _limits(self) -> list[str]:
-        settings, dictionary = self.settings, self.plan.dictionary
-        words = [f"-timeout={max(1, round(settings.seconds))}"]
-        words.append(f"-rss_limit_mb={settings.memory_mib}")
-        if dictionary:
-            words.append(f"-dict={dictionary.resolve()}")
-        if settings.max_length:
-            words.append(f"-max_len={settings.max_length}")
-        return words
+    def _meet_state(self) -> None:
+        """The counts, once a process has begun them."""
+        if self._state is None and self.folder.state_exists():
+            self._state = State(self.folder.state)
 
     def _wait_for_state(self, process: FuzzingProcess, job: int) -> None:
         """Until the process has opened the state, so that jobs come one after the other."""
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and not self._interrupted:
-            if self._state is None and self.folder.state_exists():
-                self._state = State(self.folder.state)
+            self._meet_state()
             state = self._state
             if state and state.ready and state.head.slots[job].pid == process.pid:
                 return
@@ -306,17 +307,16 @@ class Fuzzing:
     def _ended(self, ending: Ending) -> None:
         """A process ended: a crash is kept and counted, anything else must be explained."""
         made = self._inputs - self._n_at_start
-        alone = ending.kind not in ("done", "killed")
+        asked = self._interrupted or self._done() or bool(self._state and self._state.head.stop)
+        alone = ending.kind != "killed" and not (ending.kind == "done" and asked)
         self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
-        known = len(self._crashes.skipped)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
-            artifacts = self.folder.artifacts()
-            if not artifacts and ending.kind == "exit":
-                raise BadInput(self._explain(ending))
-            self._crashes.add(ending, artifacts, self._inputs, self._seconds)
-            is_fruitless = made == 0 and len(self._crashes.skipped) == known
-            self.fruitless = [*self.fruitless, ending.kind] if is_fruitless else []
+            self._crashed(ending, made)
+        elif ending.kind == "done" and alone and made == 0:
+            raise BadInput(self._explain(ending))
         elif ending.kind == "killed":
+            if not self._ran_since_start:
+                self.fruitless.append("killed, by itself or for want of memory")
             if not any(self._processes):
                 self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
@@ -328,28 +328,64 @@ class Fuzzing:
                 f"{self.folder.crashes}. Fix the first one, then run again."
             )
 
+    def _crashed(self, ending: Ending, made: int) -> None:
+        known = len(self._crashes.skipped)
+        artifacts = self.folder.artifacts()
+        if not artifacts and (ending.kind == "exit" or not self._ran_since_start):
+            raise BadInput(self._explain(ending))
+        self._crashes.add(ending, artifacts, self._inputs, self._seconds)
+        is_fruitless = made == 0 and len(self._crashes.skipped) == known
+        if is_fruitless:
+            self.fruitless.append(ending.kind)
+        else:
+            self.fruitless.clear()
+
     def _explain(self, ending: Ending) -> str:
-        last = " ".join(ending.output.split())[-400:]
-        return f"{self.plan.program} ended with status {ending.status}. Its last words: {last!r}"
+        """Why a process ended that should not have."""
+        if unknown := UNKNOWN_OPTION.search(ending.output):
+            return _unknown(self.plan, unknown[1])
+        when = "" if self._ran_since_start else f" {moment(ending.output)}"
+        return f"{self.plan.program} {how_it_ended(ending)}{when}. {last_words(ending.output)}"
 
     def _give_up_early(self) -> None:
-        """No state yet: either the target is slow to start, or it is no observed target."""
+        """Where a target runs nothing: it is no observed one, it dies each time, or it is stuck."""
+        program = self.plan.program
         if self._starts > 3 and not self._state:
             if self.launch.variables:
-                raise BadInput(
-                    f"{self.plan.program} ends before it has run an input, each time it starts."
-                )
+                raise BadInput(f"{program} ends before it has run an input, each time it starts.")
             raise BadInput(
-                f"{self.plan.program} does not count. Build it with `fuzzwise build`, with "
+                f"{program} does not count. Build it with `fuzzwise build`, with "
                 "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine)."
             )
+        if len(self.fruitless) >= FRUITLESS and not self.start.made:
+            raise BadInput(
+                f"{program} ends ({self.fruitless[-1]}) before it has made an input, "
+                f"{len(self.fruitless)} times in a row. What it showed is in "
+                f"{self.folder.crashes}; correct the target, then run again."
+            )
+        if self.start.is_stuck:
+            said = "".join(process.output for process in self._processes if process)
+            raise BadInput(no_input(program, self.settings.startup, where_it_waits(said)))
+
+    def _check_options(self) -> None:
+        """BadInput where libFuzzer says that it does not know an option, and goes on without it."""
+        if not self.start.executed or self._options_checked:
+            return
+        self._options_checked = True
+        for process in self._processes if self.settings.options else ():
+            if process and (unknown := UNKNOWN_OPTION.search(process.output)):
+                raise BadInput(_unknown(self.plan, unknown[1]))
 
     # ── what it shows ─────────────────────────────────────────────────────────────────────────
 
     @property
-    def is_measuring(self) -> bool:
-        """Whether the truth is being measured, with the corpus frozen."""
-        return bool(self._state and self._state.head.measure_left)
+    def doing(self) -> str:
+        """What it is at besides fuzzing; no risk is accepted meanwhile."""
+        if self._state and self._state.head.measure_left:
+            return "measuring the truth with the corpus frozen"
+        if self.start.doing:
+            return self.start.doing
+        return "files of its corpus are left for its next turns" if self._seeds.waiting else ""
 
     # ── what is on disk ───────────────────────────────────────────────────────────────────────
 
@@ -357,7 +393,8 @@ class Fuzzing:
         """Let the processes end after their present input, then by force."""
         if self._state:
             self._state.stop()
-        deadline = time.monotonic() + STOP_WAIT
+        # What has run nothing has nothing to lose.
+        deadline = time.monotonic() + (STOP_WAIT if self.start.executed else 0.0)
         for job, process in enumerate(self._processes):
             if process is None:
                 continue
@@ -384,3 +421,7 @@ class Fuzzing:
                 "skipped": sorted(self._crashes.skipped),
             }
         )
+
+
+def _unknown(plan: TargetPlan, option: str) -> str:
+    return f"{plan.program}: libFuzzer does not know the option {printable(option)!r}; remove it."

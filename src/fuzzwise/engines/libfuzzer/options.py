@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from fuzzwise.config.table import Table, shown
+from fuzzwise.errors import BadInput
 
 _OPTION = re.compile(r"-([a-zA-Z0-9_]+)=(.*)")
 _OURS = "remove it: fuzzwise sets it itself"
@@ -23,6 +24,28 @@ _ELSEWHERE = {
     **dict.fromkeys(("merge", "minimize_crash", "cleanse_crash", "help"), _NOT_FUZZING),
 }
 """Options that fuzzwise sets, or that a target cannot have, with what to do instead."""
+
+
+_FOR_ONE = ("timeout", "rss_limit_mb", "dict", "max_len", "seed")
+"""Options that are given to libFuzzer itself where there is no campaign file."""
+
+_INSTEAD = {
+    **dict.fromkeys(("jobs", "workers", "fork"), "take --jobs instead"),
+    "seed_inputs": "name them as CORPUS instead",
+    "runs": "take --inputs instead",
+    "max_total_time": "take --time instead",
+}
+
+
+def check_options(words: tuple[str, ...]) -> None:
+    """BadInput where a word of ``fuzzwise fuzz`` is no option for libFuzzer to fuzz with."""
+    for word in words:
+        found = _OPTION.fullmatch(word)
+        if found is None:
+            raise BadInput(f"--libfuzzer: {shown(word)} is none; expected one such as -use_cmp=1.")
+        if found[1] in _ELSEWHERE and found[1] not in _FOR_ONE:
+            instead = _INSTEAD.get(found[1], _ELSEWHERE[found[1]])
+            raise BadInput(f"--libfuzzer {word}: {instead}.")
 
 
 def read_options(table: Table) -> tuple[str, ...]:

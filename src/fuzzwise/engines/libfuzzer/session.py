@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
@@ -21,18 +22,13 @@ from fuzzwise.engines.observer.observed import (
 )
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
-from fuzzwise.errors import BadInput
+from fuzzwise.engines.starting import Start
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
 
 TICK = 0.25
 """Seconds between two looks at the counts, in a turn of at least eight of them."""
-
-FRUITLESS = 3
-"""Processes in a row that died before they had made an input: the target cannot be fuzzed."""
-
-MEASURING = "measuring the truth with the corpus frozen"
 
 
 class LibFuzzerSession:
@@ -122,7 +118,7 @@ class LibFuzzerSession:
         if record := self._folder.record():
             sound_state(self._folder, int(record.get("inputs", 0)))
         try:
-            launch = self._launch(lambda: self._stop) if self._launch else None
+            launch = self._launch(self._loading(began)) if self._launch else None
         except NothingYet:
             return self.totals() or Totals.nothing()
         fuzzing = Fuzzing(
@@ -134,6 +130,7 @@ class LibFuzzerSession:
             began=began,
             launch=launch,
             corpus=self._corpus,
+            fruitless=self._fruitless,
         )
         with self._lock:
             self._fuzzing = fuzzing
@@ -141,23 +138,27 @@ class LibFuzzerSession:
                 fuzzing.interrupt()
         with suppress(NothingYet):
             fuzzing.run(seconds, lambda: self._publish(fuzzing))
-        self._give_up(fuzzing)
         return self._told(fuzzing)
+
+    def _loading(self, began: float) -> Callable[[], bool]:
+        """The question whether to stop, for who loads a target; asked, it tells how far that is."""
+        known = self.totals() or Totals.nothing()
+        settings: LibFuzzerSettings = self._plan.settings or LibFuzzerSettings()
+        start = Start(settings.startup)
+
+        def is_stopped() -> bool:
+            start.waited = time.monotonic() - began
+            said = (*known.warnings, *filter(None, [start.warning]))
+            with self._lock:
+                self._latest = replace(known, doing=start.doing, warnings=said)
+                return self._stop
+
+        return is_stopped
 
     def _publish(self, fuzzing: Fuzzing) -> None:
         totals = self._told(fuzzing)
         with self._lock:
             self._latest = totals
-
-    def _give_up(self, fuzzing: Fuzzing) -> None:
-        """BadInput where process after process ends before it has made an input."""
-        self._fruitless = [] if fuzzing.made else [*self._fruitless, *fuzzing.fruitless]
-        if len(self._fruitless) >= FRUITLESS:
-            raise BadInput(
-                f"{self._plan.program} ends ({self._fruitless[-1]}) before it has made an input, "
-                f"{len(self._fruitless)} times in a row. What it showed is in "
-                f"{self._folder.crashes}; correct the target, then run again."
-            )
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         return self._totals(
@@ -166,7 +167,8 @@ class LibFuzzerSession:
             fuzzing.seconds,
             fuzzing.core_seconds,
             tuple(fuzzing.book.bugs.values()),
-            MEASURING if fuzzing.is_measuring else "",
+            fuzzing.doing,
+            fuzzing.start.warning,
         )
 
     def _warnings(self, state: State | None) -> tuple[str, ...]:
@@ -186,8 +188,9 @@ class LibFuzzerSession:
         core_seconds: float,
         bugs: tuple[Bug, ...],
         doing: str = "",
+        slow: str = "",
     ) -> Totals:
-        """``doing`` is also why no risk is accepted meanwhile: a measurement is to be finished."""
+        """``doing`` is also why no risk is accepted meanwhile; ``slow`` is a warning."""
         return Totals(
             generation=generation,
             observation=Observation(0, discoveries=NO_INTS)
@@ -197,7 +200,7 @@ class LibFuzzerSession:
             corpus=0 if state is None else int(state.head.seeds),
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *self._warnings(state)),
+            warnings=(*self._notes, *self._warnings(state), *filter(None, [slow])),
             unsettled=doing,
             doing=doing,
         )

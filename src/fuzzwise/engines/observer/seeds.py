@@ -26,11 +26,17 @@ class SeedFiles:
     parts of them, and the largest tells it how long an input may be.
     """
 
-    def __init__(self, folder: CampaignFolder, corpus: Iterable[Path]) -> None:
+    def __init__(
+        self, folder: CampaignFolder, corpus: Iterable[Path], at_once: int | None = None
+    ) -> None:
+        """``at_once``: how many files a process is given at most, where all take too long."""
         self._folder = folder
         self._corpus = tuple(corpus)
         self._given = folder.state / "given"
+        self._at_once = at_once
         self._pending: list[str] = []
+        self.waiting = 0
+        """Files of the user that no process was given yet."""
         self._option: tuple[float, set[str], list[str]] | None = None
 
     def option(self, skipped: set[str], rng: random.Random, *, everything: bool) -> list[str]:
@@ -54,9 +60,13 @@ class SeedFiles:
         theirs = files_of(self._corpus)
         known = [*own, *(path for path in theirs if name_of(path) in given)]
         fresh = [path for path in theirs if name_of(path) not in given]
+        self.waiting = len(fresh)
+        most_known = MOST_KNOWN
+        if self._at_once is not None:
+            fresh, most_known = fresh[: (self._at_once + 1) // 2], max(1, self._at_once // 2)
         self._pending = [name_of(path) for path in fresh]
-        if given and not everything:
-            known = _sample(known, rng)
+        if (given and not everything) or self._at_once is not None:
+            known = _sample(known, min(most_known, MOST_KNOWN), rng)
         files = [path for path in [*fresh, *known] if name_of(path) not in skipped]
         if not files:
             return []
@@ -76,6 +86,7 @@ class SeedFiles:
         if self._pending or not self._given.exists():
             with self._given.open("a") as file:
                 file.writelines(f"{name}\n" for name in self._pending)
+            self.waiting -= len(self._pending)
             self._pending = []
 
     def _own(self) -> list[Path]:
@@ -104,8 +115,8 @@ def name_of(path: Path) -> str:
     return content_hash(path, "sha1")
 
 
-def _sample(files: list[Path], rng: random.Random) -> list[Path]:
-    if len(files) <= MOST_KNOWN:
+def _sample(files: list[Path], most: int, rng: random.Random) -> list[Path]:
+    if len(files) <= most:
         return files
     largest = max(files, key=lambda path: path.stat().st_size)
-    return [largest, *rng.sample(files, MOST_KNOWN - 1)]
+    return [largest, *rng.sample(files, most - 1)]

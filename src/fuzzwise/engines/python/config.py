@@ -14,7 +14,7 @@ from fuzzwise.engines.libfuzzer.config import (
     settings_of,
 )
 from fuzzwise.engines.python.interpreter import find_python
-from fuzzwise.engines.python.launch import is_harness, launch
+from fuzzwise.engines.python.launch import check_file, is_harness
 from fuzzwise.engines.target_files import existing
 from fuzzwise.engines.target_keys import named
 from fuzzwise.errors import BadInput
@@ -46,7 +46,8 @@ def read_python(table: Table, keys: CommonKeys) -> list[TargetPlan]:
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:
     """The target of ``fuzzwise fuzz``."""
     refuse_others(request)
-    launch(request.target, request.python)  # an error here comes before anything is made
+    check_file(request.target)
+    find_python(request.python)
     return requested(request, "python", request.target.absolute(), request.python)
 
 

@@ -9,6 +9,7 @@ from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
 from fuzzwise.engines.harness_keys import KEYS
 from fuzzwise.engines.python import SUFFIX
+from fuzzwise.engines.starting import STARTUP
 from fuzzwise.triage.examine import INPUT
 from fuzzwise.triage.workers import Workers
 
@@ -33,7 +34,7 @@ def _open_session(plan: TargetPlan, folder: Path, seed: int, workers: Workers) -
     from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
     from fuzzwise.engines.python.launch import launch
 
-    start = partial(launch, plan.program, _interpreter(plan))
+    start = partial(launch, plan.program, _interpreter(plan), _startup(plan))
     return LibFuzzerSession(plan, folder, seed, start, partial(_one_input, plan))
 
 
@@ -48,6 +49,10 @@ def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
     from fuzzwise.engines.python.probe import known_files
 
     return known_files(plan.program)
+
+
+def _startup(plan: TargetPlan) -> float:
+    return plan.settings.startup if plan.settings else STARTUP
 
 
 def _interpreter(plan: TargetPlan) -> str | None:

@@ -9,19 +9,31 @@ from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.python import SUFFIX
 from fuzzwise.engines.python.interpreter import find_python, locate
 from fuzzwise.engines.python.probe import RUNNER, probe, variables
+from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
 
 _SIGNS = (b"TestOneInput", b"atheris")
 
 
 def launch(
-    target: Path, python: str | None = None, stopped: Callable[[], bool] = lambda: False
+    target: Path,
+    python: str | None = None,
+    startup: float = STARTUP,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Launch:
-    """The launch of a harness, after it was loaded once; BadInput where it cannot be fuzzed."""
+    """The launch of a harness, after it was loaded once; BadInput where it cannot be fuzzed.
+
+    ``startup``: seconds that it may take to load.
+    """
+    check_file(target)
+    harness = probe(target, find_python(python), startup, stopped)
+    return Launch(_words(target, harness.python), harness.build(), variables(), lives_on=True)
+
+
+def check_file(target: Path) -> None:
+    """BadInput where there is no such harness."""
     if not target.is_file():
         raise BadInput(f"{target}: there is no such file. Write one with a TestOneInput(data).")
-    harness = probe(target, find_python(python), stopped)
-    return Launch(_words(target, harness.python), harness.build(), variables(), lives_on=True)
 
 
 def replay(target: Path, python: str | None = None) -> tuple[str, ...]:

@@ -17,13 +17,12 @@ from fuzzwise.engines.contract import NothingYet
 from fuzzwise.engines.libfuzzer.build import find_toolchain, preload
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.engines.python.inside import CHECK
+from fuzzwise.engines.starting import STARTUP, slow_to_load
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, stamp, write_whole
 from fuzzwise.text import printable
 
 RUNNER = Path(__file__).with_name("runner.py")
-LONGEST = 60.0
-"""Seconds that a harness may take to load."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,15 @@ class Harness:
 _known: dict[tuple[Path, Path], tuple[Harness, tuple[object, ...]]] = {}
 
 
-def probe(path: Path, python: Path, stopped: Callable[[], bool] = lambda: False) -> Harness:
+def probe(
+    path: Path,
+    python: Path,
+    startup: float = STARTUP,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Harness:
     """Load a harness in a process of its own; BadInput says why it cannot be fuzzed.
+
+    It may take ``startup`` seconds, and less where ``stopped`` says so.
 
     What was found is used again until one of its files changes.
     """
@@ -55,7 +61,7 @@ def probe(path: Path, python: Path, stopped: Callable[[], bool] = lambda: False)
     known = _known.get((path, python))
     if known and known[1] == _stamps(known[0].files):
         return known[0]
-    harness = _load(path, python, stopped)
+    harness = _load(path, python, startup, stopped)
     _known[path, python] = harness, _stamps(harness.files)
     with contextlib.suppress(OSError):
         listing = _listing(path)
@@ -89,19 +95,19 @@ def variables() -> dict[str, str]:
     }
 
 
-def _load(path: Path, python: Path, stopped: Callable[[], bool]) -> Harness:
+def _load(path: Path, python: Path, startup: float, stopped: Callable[[], bool]) -> Harness:
     with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as folder:
         scratch, answer = Path(folder) / "scratch", Path(folder) / "answer"
         scratch.mkdir()
         command = [str(python), str(RUNNER), str(path), f"{CHECK}{answer}"]
         process = FuzzingProcess(command, variables(), scratch)
         try:
-            deadline = time.monotonic() + LONGEST
+            deadline = time.monotonic() + startup
             while (ending := process.ending()) is None:
                 if stopped():
                     raise NothingYet(f"Interrupted while {path} was loaded.")
                 if time.monotonic() > deadline:
-                    raise BadInput(f"{path} takes longer than {LONGEST:g} s to load.")
+                    raise BadInput(slow_to_load(path, startup))
                 wait_for_any([process], 0.1)
         finally:
             if process.ending() is None:

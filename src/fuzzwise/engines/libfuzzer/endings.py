@@ -1,0 +1,48 @@
+"""What a process of libFuzzer that did not fuzz says about the reason, in a sentence."""
+
+from __future__ import annotations
+
+from fuzzwise.engines.process import Ending
+from fuzzwise.text import clean, printable
+from fuzzwise.triage.examine import from_report
+
+_BEGUN = "INFO: "
+"""What libFuzzer says first, once LLVMFuzzerInitialize has returned."""
+
+_REPORT = "Sanitizer:"
+MOST_WORDS = 300
+
+
+def how_it_ended(ending: Ending) -> str:
+    """With which status, or by which crash."""
+    seen = from_report(ending.output).bug if _REPORT in ending.output else None
+    if seen is not None and ending.kind == "crash":
+        place = f" in {printable(seen.frames[0])}" if seen.frames else ""
+        return f"crashed ({printable(seen.kind)}{place})"
+    if ending.status < 0:
+        return f"ended with signal {-ending.status}"
+    return f"ended with status {ending.status}"
+
+
+def moment(output: str) -> str:
+    """How far it was."""
+    return "while it ran its first input" if _BEGUN in output else "before it ran an input"
+
+
+def where_it_waits(output: str) -> str:
+    """Where one that has run nothing can be stuck."""
+    if _BEGUN in output:
+        return "its first input does not end"
+    return "does it wait, or loop, in LLVMFuzzerInitialize or before main?"
+
+
+def last_words(output: str) -> str:
+    """What it said in the end, without libFuzzer's own words and the lines of a stack."""
+    lines = [line.strip() for line in clean(output).splitlines()]
+    own = [line for line in lines if line and not _is_report(line)]
+    words = " ".join(" ".join(own).split())[-MOST_WORDS:]
+    return f"Its last words: {printable(words)!r}" if words else "It said nothing."
+
+
+def _is_report(line: str) -> bool:
+    return "Sanitizer" in line or line.startswith((_BEGUN, "#", "=="))

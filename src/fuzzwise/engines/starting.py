@@ -1,0 +1,75 @@
+"""From the start of a target to its first input: how long that may take, and what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+STARTUP = 30.0
+"""Seconds that a target has, unless it is told otherwise, to run its first input.
+
+Large programs with sanitizers take a few seconds to start, harnesses that import much some ten."""
+
+SOON = 5.0
+"""Seconds without an input after which it is told that the target is being waited for."""
+
+LOADING = 60.0
+"""Seconds that a target has at least to get through its corpus, however short the turn."""
+
+_HOW = "If it only needs longer, raise startup in [target.limits], or --startup of `fuzzwise fuzz`."
+
+
+def no_input(program: Path, seconds: float, likely: str) -> str:
+    """Why a target is given up that has run nothing; ``likely`` says where it may be stuck."""
+    end = "" if likely.endswith("?") else "."
+    return f"{program} has run no input within {seconds:g} s of its start: {likely}{end} {_HOW}"
+
+
+def slow_to_load(program: Path, seconds: float) -> str:
+    """Why a harness is given up that is still being loaded."""
+    return (
+        f"{program} takes longer than {seconds:g} s to load: is there a loop, or a wait, in what "
+        f"it does when it is imported? {_HOW}"
+    )
+
+
+@dataclass
+class Start:
+    """How far a target has come since it was started, as somebody sees who looks now and then.
+
+    ``executed`` counts all that it ran, files of the corpus included; ``made`` the inputs that the
+    fuzzer made. Both begin at 0 with the turn.
+    """
+
+    limit: float
+    executed: int = 0
+    made: int = 0
+    waited: float = 0.0
+    """Seconds since it last ran something."""
+
+    def look(self, passed: float, executed: int, made: int) -> None:
+        """So many seconds later."""
+        self.waited = 0.0 if executed > self.executed else self.waited + passed
+        self.executed, self.made = executed, made
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it has had its time, and the fuzzer has still made nothing."""
+        return not self.made and self.waited >= self.limit
+
+    @property
+    def doing(self) -> str:
+        """What is to be told of it; "" once the fuzzer makes inputs."""
+        if self.made:
+            return ""
+        return "executing its corpus" if self.executed else "starting: it has run no input yet"
+
+    @property
+    def warning(self) -> str:
+        """What is to be told of one that is slow; the same words as long as it is so."""
+        if self.made or self.executed or self.waited < SOON:
+            return ""
+        return (
+            f"has run no input for {SOON:g} s since it was started; without one after "
+            f"{self.limit:g} s it counts as broken"
+        )

@@ -1,0 +1,198 @@
+"""Targets that do not run, in the ways that they really do not: each is told, and soon.
+
+One harness is broken in as many ways as it has names (targets/broken.c). A row is a way to break a
+target, with what ``fuzzwise fuzz`` says and how it ends; none may take longer than its limits.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import afl_target
+import observed_target
+from observed_target import TARGETS, fuzz
+from reading import read_decisions, read_state
+
+SLACK = 20.0
+"""Seconds that a busy machine may take longer to start and end a few processes; what hangs, hangs
+for ever."""
+
+STARTUP = ("--startup", "2s")
+
+# name of the target, words for `fuzz`, part of the sentence
+BROKEN = [
+    ("waits-before-main", STARTUP, "has run no input within 2 s of its start: does it wait"),
+    ("waits-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
+    ("loops-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
+    ("stops-at-start", STARTUP, "has run no input within 2 s"),
+    ("silent-at-start", STARTUP, "has run no input within 2 s"),
+    ("loops", STARTUP, "its first input does not end"),
+    ("waits", STARTUP, "its first input does not end"),
+    ("stops", STARTUP, "its first input does not end"),
+    ("dies-before-main", (), "crashed (SEGV in before_main) before it ran an input"),
+    ("exits-at-start", (), "ended with status 0 before it ran an input. Its last words: 'no lic"),
+    ("fails-at-start", (), "ended with status 3 before it ran an input. Its last words: 'no con"),
+    ("aborts-at-start", (), "crashed (abort in LLVMFuzzerInitialize) before it ran an input"),
+    ("leaves", (), "ended with status 0 while it ran its first input"),
+    ("exits", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("aborts", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("kills-itself", (), "ends (killed, by itself or for want of memory) before it has made"),
+    ("loops", ("--libfuzzer", "-timeout=1"), "ends (timeout) before it has made an input, 3 times"),
+    ("good", ("--libfuzzer", "-nonsense=4"), "libFuzzer does not know the option '-nonsense=4'"),
+    ("good", ("--libfuzzer", "-help=1"), "remove it: it makes libFuzzer do something else"),
+    ("good", ("--libfuzzer", "-runs=5"), "take --inputs instead"),
+    ("good", ("--libfuzzer", "nonsense"), "'nonsense' is none; expected one such as -use_cmp=1"),
+    # The time is shorter than the limit of the start.
+    ("waits-at-start", ("--time", "1s"), "has not run a single input (starting: it has run no"),
+]
+
+# content of a harness in Python, part of the sentence
+PYTHON = [
+    ("while True: pass", "takes longer than 2 s to load"),
+    ("import time; time.sleep(1000)", "takes longer than 2 s to load"),
+    ("import sys; sys.exit(0)", "cannot be loaded: SystemExit"),
+    ("import os; os._exit(3)", "with status 3 while it was loaded"),
+    ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError"),
+    ("raise ValueError('x')", "cannot be loaded: ValueError: x (line 1)"),
+    ("def TestOneInput(data:", "is not Python"),
+    ("TestOneInput = 5", "has no function TestOneInput(data)"),
+    ("def TestOneInput(data):\n  while True: pass", "its first input does not end"),
+    ("import os\ndef TestOneInput(data): os._exit(0)", "while it ran its first input"),
+]
+
+
+# name of a target for AFL++, part of the sentence
+AFL = [
+    ("waits-before-main", "has run no input within 2 s of its start: does it wait"),
+    ("exits-at-start", "afl-fuzz cannot fuzz"),
+    ("aborts-at-start", "Fork server crashed with signal 6"),
+    ("loops", "All test cases time out or crash"),
+    ("aborts", "We need at least one valid input seed that does not crash"),
+]
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return observed_target.build(tmp_path_factory.mktemp("broken"), TARGETS / "broken.c")
+
+
+@pytest.fixture
+def named(harness: Path, tmp_path: Path) -> Path:
+    """A folder for targets, each of which does what it is called."""
+    folder = tmp_path / "targets"
+    folder.mkdir()
+    shutil.copy(harness, folder / "good")
+    return folder
+
+
+@pytest.mark.parametrize(("name", "words", "sentence"), BROKEN, ids=lambda value: str(value)[:30])
+def test_a_target_that_does_not_run_is_told(
+    named: Path, tmp_path: Path, name: str, words: tuple[str, ...], sentence: str
+):
+    target = named / name
+    if name != "good":
+        (named / "good").rename(target)
+    began = time.monotonic()
+    end = fuzz(target, tmp_path / "out", "--quiet", *(words or ("--time", "30s")))
+    assert time.monotonic() - began < 30 + SLACK
+    assert end.returncode == 2, end.stderr
+    assert sentence in end.stderr
+    assert "Traceback" not in end.stderr
+
+
+@pytest.mark.parametrize(("content", "sentence"), PYTHON, ids=lambda value: str(value)[:40])
+def test_a_python_harness_that_does_not_run_is_told(tmp_path: Path, content: str, sentence: str):
+    pytest.importorskip("atheris")
+    harness = tmp_path / "harness.py"
+    harness.write_text(f"{content}\n")
+    end = fuzz(harness, tmp_path / "out", "--quiet", *STARTUP)
+    assert end.returncode == 2, end.stderr
+    assert sentence in end.stderr
+    assert "Traceback" not in end.stderr
+
+
+@pytest.mark.parametrize(("name", "sentence"), AFL)
+def test_a_target_of_afl_that_does_not_run_is_told(tmp_path: Path, name: str, sentence: str):
+    harness = afl_target.build(TARGETS / "broken.c", afl_target.HARNESS)
+    target = tmp_path / name
+    shutil.copy(harness, target)
+    end = fuzz(target, tmp_path / "out", "--quiet", *STARTUP)
+    assert end.returncode == 2, end.stderr
+    assert sentence in end.stderr
+
+
+def test_time_holds_for_what_never_starts_and_programs_are_told(named: Path, tmp_path: Path):
+    target = (named / "good").rename(named / "waits-at-start")
+    began = time.monotonic()
+    end = fuzz(target, tmp_path / "out", "--time", "1s", "--json")
+    assert time.monotonic() - began < SLACK
+    assert end.returncode == 2
+    told = json.loads(end.stdout)
+    assert told["inputs"] == 0
+    assert told["stopped"]["reason"] == "nothing-ran"
+    assert "has not run a single input" in told["stopped"]["detail"]
+
+
+def test_one_that_is_slow_to_start_is_waited_for_and_that_is_told(named: Path, tmp_path: Path):
+    target = (named / "good").rename(named / "waits-at-start")
+    end = fuzz(target, tmp_path / "out", "--startup", "6s")
+    assert "starting: it has run no input yet" in end.stderr
+    assert end.returncode == 2
+
+
+def test_a_program_that_no_engine_knows_is_refused_at_once(tmp_path: Path):
+    end = fuzz(Path(shutil.which("sleep") or "/bin/sleep"), tmp_path / "out", "--time", "1s")
+    assert end.returncode == 2
+    assert "was not built with fuzzwise" in end.stderr
+
+
+def test_a_script_that_never_ends_is_told(tmp_path: Path):
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\nexec sleep 1000\n")
+    script.chmod(0o755)
+    end = fuzz(script, tmp_path / "out", "--quiet", *STARTUP)
+    assert end.returncode == 2
+    assert "has run no input within 2 s" in end.stderr
+    assert not afl_target.fuzzers_of(tmp_path)
+
+
+def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_path: Path):
+    target = (named / "good").rename(named / "slow")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(100):
+        (corpus / str(number)).write_bytes(bytes([number]) * 5)
+    end = fuzz(target, tmp_path / "out", corpus, "--time", "2s", "--quiet")
+    assert end.returncode == 2
+    assert "has not run a single input (executing its corpus)" in end.stderr
+
+
+def test_the_time_of_a_campaign_goes_to_the_targets_that_run(named: Path, tmp_path: Path):
+    broken = ["waits-at-start", "loops", "exits-at-start", "aborts", "stops"]
+    healthy = ["a", "b", "c", "d", "e"]
+    for name in (*broken, *healthy):
+        shutil.copy(named / "good", named / name)
+    tables = [
+        f'[[target]]\nprogram = "targets/{name}"\n[target.limits]\nstartup = "2s"\n'
+        for name in (*broken, *healthy)
+    ]
+    file = tmp_path / "campaign.toml"
+    file.write_text('[campaign]\ncores = 2\nepoch = "1s"\n' + "".join(tables))
+    words = ["run", str(file), "--time", "20s", "--out", str(tmp_path / "out"), "--quiet"]
+    end = subprocess.run(
+        [sys.executable, "-m", "fuzzwise", *words], capture_output=True, text=True, check=False
+    )
+    assert end.returncode == 2, end.stderr
+    state = read_state(tmp_path / "out")
+    assert {t.name for t in state.targets if t.state == "broken"} == set(broken)
+    assert all(t.detail in end.stdout for t in state.targets if t.state == "broken")
+    later = [d for d in read_decisions(tmp_path / "out", last=1000) if d.at > 10]
+    spent = {name: sum(d.seconds or 0.0 for d in later if d.target == name) for name in broken}
+    assert sum(spent.values()) <= 0.05 * sum(d.seconds or 0.0 for d in later)
