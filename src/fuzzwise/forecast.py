@@ -6,7 +6,6 @@ from dataclasses import replace
 from math import inf, log
 
 import numpy as np
-from scipy.special import gammaincinv, ndtri
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.base import Estimator, need_discoveries
@@ -14,6 +13,7 @@ from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Floats, Observation
 from fuzzwise.power_law import fit_growth
+from fuzzwise.special import gammaincinv, ndtri
 
 GRID = 64
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
-from scipy.special import gammaincinv
-
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT, estimate_all, find
 from fuzzwise.estimators.richness import Chao, ChaoReach, GrowthReach
@@ -21,6 +19,7 @@ from fuzzwise.estimators.waiting import why_unknown
 from fuzzwise.forecast import as_seconds, inputs_left
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.power_law import fit_growth
+from fuzzwise.special import gammaincinv
 from fuzzwise.stopping import AcceptedRisk, Decision
 
 STEADY = 0.1

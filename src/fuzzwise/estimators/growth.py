@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from fuzzwise.estimators import intervals
 from fuzzwise.estimators.base import need_discoveries, nothing_yet, rule_of_three
 from fuzzwise.model import Estimate, Floats, Observation
 from fuzzwise.power_law import fit_growth, log_age
+from fuzzwise.special import gammaincinv
 
 
 @dataclass(frozen=True, slots=True)

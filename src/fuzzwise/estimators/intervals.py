@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from scipy.special import betaincinv, gammaincinv, ndtri
+from fuzzwise.special import betaincinv, gammaincinv, ndtri
 
 
 def poisson(count: int, confidence: float) -> tuple[float, float]:

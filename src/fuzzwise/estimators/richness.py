@@ -11,13 +11,13 @@ from functools import partial
 from math import exp, log1p, sqrt
 
 import numpy as np
-from scipy.special import gammainc, gammaincinv
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.base import need, need_discoveries, need_incidence
 from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.model import Estimate, Floats, Observation
 from fuzzwise.power_law import fit_growth
+from fuzzwise.special import gammainc, gammaincinv
 
 
 @dataclass(frozen=True, slots=True)
