@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from fuzzwise import __version__
-from fuzzwise.errors import FuzzwiseError
+from fuzzwise import __version__, interrupts
 
 COMMANDS = {
     "run": "many targets under one budget: where to fuzz next, and when to stop",
@@ -35,13 +34,35 @@ COMMANDS = {
 BAD_USAGE = 2
 FOUND_BUGS = 10
 ABOVE_THE_RISK = 11
-INTERRUPTED = 130
+UNEXPECTED = 70
+"""A mistake in fuzzwise itself, or in a plug-in."""
+NO_OUTPUT = 74
+"""What there was to say could not be written to standard output."""
+INTERRUPTED = interrupts.EXIT_CODE
+NOBODY_READS = 141
+"""Standard output is a pipe that was closed; as of any program that SIGPIPE ends."""
+
+_HELP = ["-h", "--help"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words[0] in ("-h", "--help", "help"):
+    try:
+        code = _command(words)
+        sys.stdout.flush()
+    except BaseException as error:
+        from fuzzwise.cli.endings import ending
+
+        name = f"fuzzwise {words[0]}" if words and words[0] in COMMANDS else "fuzzwise"
+        return ending(name, error)
+    return code
+
+
+def _command(words: list[str]) -> int:
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [words[1], "--help"]
+    if not words or words[0] in (*_HELP, "help"):
         _say(_overview())
         return 0 if words else BAD_USAGE
     if words[0] in ("-V", "--version"):
@@ -58,18 +79,12 @@ def _run(name: str, words: list[str]) -> int:
     import click
 
     command: click.Command = import_module(f"fuzzwise.cli.{name}").command
-    try:
-        result = command.main(words, prog_name=f"fuzzwise {name}", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return BAD_USAGE
-    except FuzzwiseError as error:
-        print(f"fuzzwise {name}: {error}", file=sys.stderr)  # noqa: T201
-        return BAD_USAGE
-    except (KeyboardInterrupt, click.Abort):
-        print("Interrupted.", file=sys.stderr)  # noqa: T201
-        return INTERRUPTED
-    return result if isinstance(result, int) else 0
+    with (
+        interrupts.as_exceptions(),
+        command.make_context(f"fuzzwise {name}", words, help_option_names=_HELP) as context,
+    ):
+        command.invoke(context)
+    return 0
 
 
 def _overview() -> str:

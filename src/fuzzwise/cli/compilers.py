@@ -25,7 +25,7 @@ def wrapper(
     @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="")
     @click.pass_context
     def command(context: click.Context, words: tuple[str, ...]) -> None:
-        if not words or words == ("--help",):
+        if not words or words in (("-h",), ("--help",)):
             click.echo(context.get_help())
             return
         full = words_for(find_toolchain(), words)

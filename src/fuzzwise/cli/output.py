@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from fuzzwise import streams
 from fuzzwise.errors import NotEstimable
 from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
@@ -18,7 +20,8 @@ from fuzzwise.report.estimate_json import estimate_json
 
 def print_json(value: Any) -> None:
     """Print one JSON document; numbers that JSON does not know become null."""
-    click.echo(json.dumps(finite(value), indent=2, ensure_ascii=False))
+    plain = not streams.knows_all(sys.stdout)
+    click.echo(json.dumps(finite(value), indent=2, ensure_ascii=plain))
 
 
 def judgement_json(a: Judgement) -> dict[str, object]:
