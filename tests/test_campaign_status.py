@@ -16,7 +16,15 @@ from campaign_strategies import UNSAFE, campaigns, texts
 from fuzzwise.report import short
 from fuzzwise.report.campaign import status as campaign_status
 from fuzzwise.report.campaign.frame import frame
-from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, DecisionState, Stopped
+from fuzzwise.store.states import (
+    ALONE,
+    BROKEN,
+    RETIRED,
+    WAITING,
+    CampaignState,
+    DecisionState,
+    Stopped,
+)
 
 
 @settings(max_examples=50)
@@ -81,6 +89,25 @@ def test_the_next_step_depends_on_how_it_stands() -> None:
     assert "fuzzwise run" in campaign_status.next_steps(fine)[0]
     following = campaign_status.next_steps(replace(state, running=True))
     assert "fuzzwise status campaign --follow" in following[0]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "reason", "how"),
+    [
+        ("risk-rate", "time-budget", "--time 1h, or with a larger budget in the file."),
+        ("risk-rate", "interrupted", "fuzzwise run, with the file of the campaign."),
+        (ALONE, "time-budget", "with the same target and folder, for another --time."),
+        (ALONE, "input-budget", "a larger --inputs: those of the last call are used."),
+    ],
+)
+def test_a_budget_that_is_used_says_how_there_is_more(scheduler, reason, how) -> None:
+    state = replace(example_state(8, running=False), bugs=(), scheduler=scheduler)
+    state = replace(
+        state,
+        stopped=Stopped(reason, "It is used."),
+        targets=tuple(t for t in state.targets if t.state != BROKEN),
+    )
+    assert campaign_status.next_steps(state)[0].endswith(how)
 
 
 def test_status_in_a_pipe_is_plain(capsys: pytest.CaptureFixture[str]) -> None:

@@ -241,6 +241,25 @@ def test_the_folder_of_another_target_is_refused(bad, tmp_path):
     assert "holds a campaign of bad, and the target is url" in result.stderr
 
 
+def test_the_folder_is_named_after_the_target(bad, tmp_path):
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(bad), "--inputs", "200", "--quiet"]
+    first = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Kept in bad-out; a larger --inputs goes on from there." in first.stdout
+    again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "was used by earlier calls: nothing was fuzzed now" in again.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["bad-out"]
+
+
+def test_the_folder_of_a_failed_try_is_taken_over_in_silence(bad, tmp_path):
+    plain = tmp_path / "plain"
+    shutil.copy("/bin/true", plain)
+    assert fuzz(plain, tmp_path / "out", "--time", "20s").returncode == 2
+    result = fuzz(bad, tmp_path / "out", "--inputs", 200)
+    assert result.returncode == 0, result.stderr
+    assert "built anew" not in result.stdout
+    assert "Going on" not in result.stderr
+
+
 def test_two_at_once_on_one_folder_are_refused(bad, tmp_path):
     out = tmp_path / "out"
     words = [sys.executable, "-m", "fuzzwise", "fuzz", str(bad), "--out", str(out), "--quiet"]

@@ -47,6 +47,13 @@ class Running(SimulatedSession):
         return totals
 
 
+class Used(Running):
+    """Has made all its inputs, and ends its turn at once."""
+
+    def turn(self, seconds: float, jobs: int) -> Totals:
+        return self.totals() or Totals.nothing()
+
+
 @pytest.fixture
 def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
     """Fuzzes with a given session, in the same folder each time."""
@@ -75,17 +82,51 @@ def test_what_a_stop_rests_on_is_what_is_shown(fuzz: Fuzz, tmp_path: Path) -> No
     assert f"after {end.totals.observation.n:,} inputs" in end.stopped.detail
 
 
-def test_time_is_in_all_and_what_is_used_up_starts_nothing(fuzz: Fuzz, tmp_path: Path) -> None:
+def test_time_is_that_of_this_call(fuzz: Fuzz, tmp_path: Path) -> None:
     session = Running(tuple(range(100, 10**7, 100)))
     end = fuzz(session, Limits(seconds=0.3))
     assert end.stopped is not None
     assert end.stopped.reason == "time-budget"
     again = fuzz(session, Limits(seconds=0.3))
-    assert len(session.turns) == 1
-    assert again.totals.observation.n == end.totals.observation.n
+    assert again.stopped == end.stopped
+    assert [seconds for seconds, _ in session.turns] == [0.3, 0.3]
+    assert again.totals.observation.n > end.totals.observation.n
     state = read_state(tmp_path / "out")
-    assert state.targets[0].inputs == end.totals.observation.n
+    assert state.targets[0].inputs == again.totals.observation.n
+    assert state.budget is not None
+    assert state.budget > 0.5  # in all, as that of a campaign of many targets
     assert [event.kind for event in state.events] == ["stopped", "resumed", "stopped"]
+
+
+def test_time_after_a_new_build_is_that_of_this_call_too(fuzz: Fuzz) -> None:
+    session = Running(tuple(range(100, 10**7, 100)))
+    fuzz(session, Limits(seconds=0.5))
+    anew = Running(tuple(range(100, 10**7, 100)))
+    anew.generation = "another"
+    end = fuzz(anew, Limits(seconds=0.3))
+    assert end.stopped is not None
+    assert end.stopped.reason == "time-budget"
+    assert anew.seconds >= 0.25
+
+
+def test_inputs_are_in_all_and_what_is_used_up_is_said(fuzz: Fuzz) -> None:
+    session = Running(tuple(range(100, 10**7, 100)))
+    first = fuzz(session, Limits(inputs=500))
+    assert first.stopped is not None
+    assert first.stopped.detail == "The budget of 500 inputs is used."
+
+    session.__class__ = Used
+    again = fuzz(session, Limits(inputs=500))
+    assert again.stopped is not None
+    assert again.stopped.reason == "input-budget"
+    assert "nothing was fuzzed now. Ask for more of them with --inputs" in again.stopped.detail
+
+
+def test_a_folder_without_an_input_is_taken_over(fuzz: Fuzz, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such thing"):
+        fuzz(Running(problem="no such thing."), Limits(seconds=5.0), name="failed")
+    fuzz(Running((5,)), Limits(seconds=0.1))
+    assert [target.name for target in read_state(tmp_path / "out").targets] == ["paper"]
 
 
 def test_its_history_is_in_the_store(fuzz: Fuzz, tmp_path: Path, monkeypatch) -> None:
@@ -104,9 +145,10 @@ def test_a_look_is_not_had_twice_by_going_on(fuzz: Fuzz) -> None:
     fuzz(session, Limits(Terms(1e-9), seconds=0.2))
     n = session.n
     assert n > 100
-    end = fuzz(session, Limits(Terms(0.5), seconds=0.2 + 1e-9))
+    session.__class__ = Used
+    end = fuzz(session, Limits(Terms(0.5), inputs=n))
     assert end.stopped is not None
-    assert end.stopped.reason == "time-budget"  # the next look is at twice the inputs
+    assert end.stopped.reason == "input-budget"  # the next look is at twice the inputs
 
 
 def test_a_target_that_cannot_be_fuzzed_says_so(fuzz: Fuzz) -> None:

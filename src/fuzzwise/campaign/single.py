@@ -45,7 +45,7 @@ LAST_LOOK = 60.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends it: a risk that is accepted, a number of inputs, or seconds in all."""
+    """What ends it: a risk that is accepted, inputs in all, or seconds of this call."""
 
     terms: Terms = field(default_factory=Terms)
     inputs: int | None = None
@@ -74,6 +74,7 @@ class Single:
         """The target as it was last seen."""
         self._generation, self._looked = "", 0
         self._deadline = inf
+        self._before = Totals.nothing()
 
     def interrupt(self) -> None:
         """Stop soon, and keep everything."""
@@ -93,7 +94,7 @@ class Single:
                 session = engine_named(plan.engine).open_session(plan, folder, self._seed, workers)
                 executor = Threads({plan.name: session}, plan.jobs)
                 before = executor.totals(plan.name)
-                if before is not None and before.seconds > 0:
+                if before is not None and before.observation.n > 0:
                     going_on()
                 book = _Book(store, plan, folder, self._limits)
                 book.begin(before)
@@ -107,9 +108,15 @@ class Single:
                     executor.close(1.0 if self.is_interrupted else LAST_LOOK)
 
     def _check(self, store: Store) -> None:
-        """Refuse a folder that holds the campaign of another target."""
+        """Refuse a folder that holds another campaign; one without an input is taken over."""
         known = store.memory() if store.has_runs() else {}
-        if known and self._plan.name not in known:
+        if not any(memory.inputs for memory in known.values()):
+            return
+        if store.state().scheduler != ALONE:
+            raise BadInput(
+                f"{self._folder} holds a campaign of `fuzzwise run`. Use another folder with --out."
+            )
+        if self._plan.name not in known:
             raise BadInput(
                 f"{self._folder} holds a campaign of {' and '.join(known)}, and the target is "
                 f"{self._plan.name}. Use another folder with --out."
@@ -122,8 +129,8 @@ class Single:
         before: Totals | None,
         watch: Callable[[Standing], None],
     ) -> Standing:
-        used = before.observation.seconds or 0.0 if before else 0.0
-        left = inf if self._limits.seconds is None else self._limits.seconds - used
+        self._before = before or Totals.nothing()
+        left = inf if self._limits.seconds is None else self._limits.seconds
         self._deadline = time.monotonic() + left
         if left > 0:
             executor.start(Turn(self._plan.name, book.epoch, left, self._plan.jobs))
@@ -171,16 +178,30 @@ class Single:
         if judgement.reached and judgement.decision:
             return Stopped("accepted-risk", judgement.decision.detail)
         if limits.inputs is not None and n >= limits.inputs and not totals.doing:
-            return Stopped("input-budget", f"The budget of {limits.inputs:,} inputs is used.")
+            return Stopped("input-budget", self._inputs_used(totals, limits.inputs))
         if self.is_interrupted:
             return Stopped("interrupted", "Interrupted by the user; all counts are kept.")
-        used = totals.observation.seconds or 0.0
-        is_late = time.monotonic() >= self._deadline
-        if limits.seconds is not None and (ended or is_late or used >= limits.seconds):
+        is_late = time.monotonic() >= self._deadline or self._used(totals) >= (limits.seconds or inf)
+        if limits.seconds is not None and (ended or is_late):
             return Stopped("time-budget", f"The budget of {limits.seconds:,.0f} seconds is used.")
         if ended:
             return Stopped("ended", "The target ended by itself.")
         return None
+
+    def _used(self, totals: Totals) -> float:
+        """Seconds of this call: new counts have no others."""
+        seconds = totals.observation.seconds or 0.0
+        if totals.generation == self._before.generation:
+            return seconds - (self._before.observation.seconds or 0.0)
+        return seconds
+
+    def _inputs_used(self, totals: Totals, budget: int) -> str:
+        if _is_same(totals, self._before):
+            return (
+                f"The budget of {budget:,} inputs in all was used by earlier calls: nothing was "
+                "fuzzed now. Ask for more of them with --inputs."
+            )
+        return f"The budget of {budget:,} inputs is used."
 
     def _end(
         self, executor: Executor, book: _Book, standing: Standing, result: Result | None
@@ -243,7 +264,8 @@ class _Book:
             confidence=limits.terms.confidence,
         )
         has_ended = self._store.has_ended()
-        self._store.begin_run(run_entry(campaign, limits.seconds))
+        budget = None if limits.seconds is None else self._before + limits.seconds
+        self._store.begin_run(run_entry(campaign, budget))
         if self._before > 0:
             self._event("resumed", "The campaign goes on.")
         for note in self._store.notes:

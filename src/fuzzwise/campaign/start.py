@@ -13,8 +13,9 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.leftovers import Guard
+from fuzzwise.errors import BadInput
 from fuzzwise.store.places import open_store
-from fuzzwise.store.states import CampaignState
+from fuzzwise.store.states import ALONE, CampaignState
 from fuzzwise.triage.workers import Workers
 
 
@@ -52,6 +53,12 @@ class Running:
         """Build what has to be built and run the campaign; how it stands in the end."""
         plan = self._plan
         with open_store(plan.folder) as store, Guard(plan.folder):
+            before = store.state() if store.has_runs() else None
+            if before and before.scheduler == ALONE:
+                raise BadInput(
+                    f"{plan.folder} holds a campaign of `fuzzwise fuzz`. Use another folder, "
+                    "by out in the file or by --out."
+                )
             broken = build_all(plan, say)
             with Workers(plan.cores) as workers:
                 self._manager = Manager(
@@ -59,7 +66,6 @@ class Running:
                 )
                 if self._interrupted:
                     self._manager.interrupt()
-                before = store.state() if store.has_runs() else None
                 with watching(self._manager.state, before) as watch:
                     stopped = self._manager.run(seconds, watch.update, broken)
             # On a full disk the store does not know yet that the run has ended.

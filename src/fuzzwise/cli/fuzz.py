@@ -30,13 +30,17 @@ from fuzzwise.units import parse_count, parse_duration
 )
 @options.accept_risk("Stop when the discovery probability is below this.")
 @options.confidence
-@click.option("--time", "seconds", metavar="TIME", help="Stop after so long: 90s, 15m, 4h.")
+@click.option("--time", "seconds", metavar="TIME", help="Fuzz for so long now: 90s, 15m, 4h.")
 @click.option(
     "--startup",
     metavar="TIME",
     help="Give up a target that has run no input so long after its start.  [default: 30s]",
 )
-@click.option("--inputs", metavar="N", help="Stop after so many inputs: 1000, 200k, 1e6.")
+@click.option(
+    "--inputs",
+    metavar="N",
+    help="Stop after so many inputs in all, those of earlier calls included: 1000, 200k, 1e6.",
+)
 @click.option(
     "--measure",
     is_flag=True,
@@ -54,10 +58,9 @@ from fuzzwise.units import parse_count, parse_duration
 )
 @click.option(
     "--out",
-    default=Path("fuzz-out"),
-    show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder of the campaign; the same folder again resumes it.",
+    metavar="DIR",
+    help="Folder of the campaign; the same folder again goes on with it.  [default: TARGET-out]",
 )
 @click.option(
     "--schedule",
@@ -113,7 +116,7 @@ def command(
     measure: bool,
     per_seed: bool,
     jobs: int,
-    out: Path,
+    out: Path | None,
     schedule: str,
     species: str,
     python: str | None,
@@ -129,8 +132,12 @@ def command(
 
     TARGET is a libFuzzer harness built with `fuzzwise build`, `fuzzwise cc` or the library of
     `fuzzwise engine`, a program built for AFL++, a Python file with a function TestOneInput(data),
-    or with --engine black-box any program that reads a file, from one seed file. Without a limit it fuzzes until Ctrl-C. Crashes do not end the campaign: the
-    input is kept, crashes with the same stack are one bug, and fuzzing goes on.
+    or with --engine black-box any program that reads a file, from one seed file. Without a limit it
+    fuzzes until Ctrl-C. Crashes do not end the campaign: the input is kept, crashes with the same
+    stack are one bug, and fuzzing goes on.
+
+    The same command again goes on with all counts, for another --time. A target that was built anew
+    begins new counts, from the corpus so far.
     """
     engine = engine or likely_engine(target)
     request = FuzzRequest(
@@ -151,6 +158,7 @@ def command(
     plan = engine_named(engine).plan_fuzz(request)
     terms = Terms(accept_risk, confidence)
     limits = Limits(terms, request.inputs, parse_duration(seconds) if seconds else None)
+    out = out or Path(f"{plan.name}-out")
     campaign = Single(plan, out, limits, seed)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: campaign.interrupt())
@@ -210,7 +218,8 @@ def _report(target: Path, out: Path, standing: Standing, as_json: bool) -> None:
             f"     bug  {bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
         )
     click.echo(f"Stopped after {totals.observation.n:,} inputs: {stopped.detail}")
-    click.echo(f"Kept in {out}; the same command goes on from there.")
+    how = "a larger --inputs" if stopped.reason == "input-budget" else "the same command"
+    click.echo(f"Kept in {out}; {how} goes on from there.")
 
 
 def _report_failure(target: Path, campaign: Single, problem: BadInput) -> None:

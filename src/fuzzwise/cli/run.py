@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from fuzzwise.cli import (
     campaign_output,
     options,
 )
+from fuzzwise.text import printable
 from fuzzwise.units import parse_duration
 
 
@@ -24,7 +26,7 @@ from fuzzwise.units import parse_duration
     "--time",
     "seconds",
     metavar="TIME",
-    help="Run for so long now, whatever is left of the budget: 90s, 15m, 4h.",
+    help="Fuzz for so long now, whatever is left of the file's budget: 90s, 15m, 4h.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the campaign."
@@ -69,6 +71,8 @@ def command(
     fresh = new_bugs(state.bugs, known) if baseline else None
     campaign_output.print_summary(state, fresh, as_json=as_json)
     reason = state.stopped.reason if state.stopped else ""
+    if reason == "time-budget" and not as_json:
+        click.echo(_how_to_go_on(campaign, out, allowed is None))
     if reason == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
     if reason == "nothing-ran":
@@ -80,3 +84,12 @@ def command(
         raise click.exceptions.Exit(BAD_USAGE)  # a build that fails must not look like success
     if any(t.accepted_risk is not None and t.state != RETIRED for t in state.targets):
         raise click.exceptions.Exit(ABOVE_THE_RISK)
+
+
+def _how_to_go_on(file: Path, out: Path | None, of_the_file: bool) -> str:
+    if not of_the_file:
+        return "The same command goes on from there."
+    words = ["fuzzwise", "run", str(file), *(["--out", str(out)] if out else []), "--time", "1h"]
+    return printable(
+        f"The budget in {file} is used. Raise it to go on, or give a time: {shlex.join(words)}"
+    )

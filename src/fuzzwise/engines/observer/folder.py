@@ -104,7 +104,7 @@ class CampaignFolder:
     def agreed(self, build: str, kind: dict[str, Any]) -> dict[str, Any]:
         """The record, if it is of this build and kind; a new one for a new folder."""
         record = self.record()
-        if record is None:
+        if record is None or not self.state_exists():  # nothing was counted yet
             return {"fingerprint": build, "settings": kind, "generation": os.urandom(8).hex()}
         if record.get("fingerprint") != build:
             raise AnotherBuild(

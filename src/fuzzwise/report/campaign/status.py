@@ -74,11 +74,26 @@ def next_steps(state: CampaignState) -> list[str]:
         steps.append(f"Mend the {len(broken)} {what} broken, and run the campaign again.")
     elif state.stopped and state.stopped.reason == "all-retired":
         steps.append("Nothing is left to do until there is a new build or a lower accepted risk.")
-    elif state.scheduler == ALONE:
-        steps.append("Go on where it stopped: fuzzwise fuzz, with the same target and folder.")
     else:
-        steps.append("Go on where it stopped: fuzzwise run, with the file of the campaign.")
+        steps.append(f"Go on where it stopped: {_same_again(state)}")
     return [*steps, report]
+
+
+def _same_again(state: CampaignState) -> str:
+    """How to go on; where a budget is used, how there is more of it."""
+    reason = state.stopped.reason if state.stopped else ""
+    if state.scheduler == ALONE:
+        more = {
+            "time-budget": ", for another --time",
+            "input-budget": ", and a larger --inputs: those of the last call are used",
+        }
+        return f"fuzzwise fuzz, with the same target and folder{more.get(reason, '')}."
+    if reason == "time-budget":
+        return (
+            "fuzzwise run, with the file of the campaign and a time, such as --time 1h, or with a "
+            "larger budget in the file."
+        )
+    return "fuzzwise run, with the file of the campaign."
 
 
 def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> list[str]:
