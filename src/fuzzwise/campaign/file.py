@@ -63,6 +63,19 @@ def read_plan(path: Path, out: Path | None = None) -> CampaignPlan:
     )
 
 
+def folder_of(path: Path) -> Path:
+    """The folder of the campaign in a file, of which nothing else has to be right any more."""
+    content = read_toml(path)
+    if not {"campaign", "target"} & content.keys():
+        raise BadInput(f"{path} is no campaign file: it has neither [campaign] nor [[target]].")
+    problems: list[str] = []
+    table = Table("", content, problems).table("campaign")
+    folder = _folder(table, path.parent.absolute(), f"{path.stem}-out", None)
+    if problems:
+        raise BadInput(f"{path}: {problems[0]}")
+    return folder
+
+
 def default_epoch(budget: float | None, cores: int, targets: int) -> float:
     """How long an epoch lasts where the file does not say."""
     if budget is None:

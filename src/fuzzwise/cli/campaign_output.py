@@ -12,6 +12,8 @@ from fuzzwise.cli import output
 if TYPE_CHECKING:
     from fuzzwise.store.states import CampaignState
 
+campaign = click.argument("campaign", metavar="CAMPAIGN", type=click.Path(path_type=Path))
+
 baseline = click.option(
     "--baseline",
     type=click.Path(path_type=Path),

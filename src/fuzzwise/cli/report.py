@@ -12,13 +12,13 @@ from fuzzwise.files import write_whole
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@campaign_output.campaign
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the page: one HTML file that needs nothing else.  [default: DIR/report.html]",
+    help="Write the page: one HTML file that needs nothing else.  [default: report.html in the folder]",
 )
 @click.option(
     "--markdown",
@@ -35,21 +35,24 @@ from fuzzwise.files import write_whole
 @campaign_output.baseline
 @options.as_json
 def command(
-    folder: Path,
+    campaign: Path,
     out: Path | None,
     markdown: Path | None,
     sarif: Path | None,
     baseline: Path | None,
     as_json: bool,
 ) -> None:
-    """Report on the campaign in DIR: what is safe to stop, where the time went, what was found.
+    """Report on a campaign: what is safe to stop, where the time went, what was found.
 
+    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, or the file of a campaign.
     Without an option, writes the page. With --markdown, --sarif or --json, writes these; the page
     too if -o is given.
     """
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
+    from fuzzwise.campaign.lookup import campaign_folder
     from fuzzwise.store.places import open_reader
 
+    folder = campaign_folder(campaign)
     reader = open_reader(folder)
     state = reader.state()
     fresh = new_bugs(state.bugs, read_baseline(baseline)) if baseline else None

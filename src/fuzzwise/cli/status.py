@@ -11,7 +11,7 @@ from fuzzwise.cli import campaign_output, options, output
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@campaign_output.campaign
 @click.option("--follow", is_flag=True, help="Show the live view until the campaign ends.")
 @click.option(
     "--decisions", is_flag=True, help="List the latest epochs: why this target, why then."
@@ -26,12 +26,16 @@ from fuzzwise.cli import campaign_output, options, output
 )
 @options.as_json
 def command(
-    folder: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
+    campaign: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
 ) -> None:
-    """Show how the campaign in DIR stands; it may be running, ended or killed."""
+    """Show how a campaign stands; it may be running, ended or killed.
+
+    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, or the file of a campaign.
+    """
+    from fuzzwise.campaign.lookup import campaign_folder
     from fuzzwise.store.places import open_reader
 
-    reader = open_reader(folder)
+    reader = open_reader(campaign_folder(campaign))
     if decisions:
         found = reader.decisions(target, last)
         if as_json:

@@ -101,7 +101,8 @@ def command(
     """Group the crashing inputs in PATH into bugs: same stack, same bug.
 
     PATH is a file, a folder of files, an output folder of AFL++ or libFuzzer, or the folder of a
-    campaign of `fuzzwise fuzz` or of a recording of `fuzzwise record`, which know their targets.
+    campaign of `fuzzwise fuzz` or `fuzzwise run`, the file of a campaign, or a recording of
+    `fuzzwise record`, which know their targets.
     Others need the COMMAND that crashes, with @@ for the file with the input; without @@, the
     input is its standard input. Targets of libFuzzer are run with: -- ./target @@
 
@@ -114,6 +115,8 @@ def command(
     words: tuple[str, ...] = ctx.meta["command"]
     if len(paths) == 1 and inputs.is_recording(paths[0]):
         triage = _recording(paths[0], words, how)
+    elif len(paths) == 1 and _is_campaign(paths[0]):
+        triage = _campaign(paths[0], words, within, how)
     else:
         words = words or inputs.command_of(paths) or ()
         triage = _files(inputs.find(paths, hangs), paths, words, within, how)
@@ -122,6 +125,15 @@ def command(
         output.print_json(_document(triage, words))
     else:
         _print(triage, out)
+
+
+def _is_campaign(path: Path) -> bool:
+    """Whether only the campaign's store knows how its targets are run: several, or black boxes."""
+    from fuzzwise.store.places import is_there
+
+    if path.suffix == ".toml":
+        return path.is_file()
+    return is_there(path) and not (path / "campaign.json").exists()
 
 
 class _How(NamedTuple):
@@ -155,6 +167,20 @@ def _files(
             "build and the way to pass the input (@@ or standard input) that crashed?"
         )
     return triage
+
+
+def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How) -> Triage:
+    from fuzzwise.campaign.crashes import crashing_inputs
+    from fuzzwise.campaign.lookup import campaign_folder
+
+    kept = crashing_inputs(campaign_folder(path))
+    if words:
+        return _files([file for file, _ in kept], (path,), words, within, how)
+    for _, command in kept:
+        absolute(command)  # an error here comes before anything runs
+    return how.group(
+        [crash for file, command in kept for crash in inputs.from_files([file], command, within)]
+    )
 
 
 def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:

@@ -7,6 +7,13 @@ from pathlib import Path
 from fuzzwise.store.contract import Reader, Store
 
 
+def is_there(folder: Path) -> bool:
+    """Whether a folder has a store."""
+    from fuzzwise.store.sqlite import FILE
+
+    return (folder / FILE).is_file()
+
+
 def open_store(folder: Path) -> Store:
     """The store of the campaign in a folder, for the one process that runs it."""
     from fuzzwise.store.sql.store import SqlStore

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fuzzwise import snapshot
+from fuzzwise.campaign.lookup import campaign_folder
 from fuzzwise.errors import BadInput
 from fuzzwise.tail import cannot_read, open_regular
 from fuzzwise.text import printable
@@ -23,8 +24,8 @@ LOOKED_FOR = (
     "`fuzzwise fuzz` or of `fuzzwise run` (campaign.db)"
 )
 LOOKED_FOR_IN_A_FILE = (
-    "a log of libFuzzer (2>&1), a honggfuzz --statsfile, a Centipede fuzzing-stats-*.csv, or a "
-    "fuzzwise snapshot file (.jsonl)"
+    "a log of libFuzzer (2>&1), a honggfuzz --statsfile, a Centipede fuzzing-stats-*.csv, a "
+    "fuzzwise snapshot file (.jsonl), or a campaign file of `fuzzwise run` (.toml)"
 )
 
 
@@ -69,6 +70,8 @@ def _of_folder(path: Path) -> Sequence[Source]:
 
 
 def _of_file(path: Path, all_paths: Sequence[Path]) -> Sequence[Source]:
+    if path.suffix == ".toml":
+        return _of_folder(campaign_folder(path))
     start, end = _parts(path)
     if f'"{snapshot.FORMAT}"'.encode() in start.split(b"\n", 1)[0]:
         return own.snapshot_campaigns(path)

@@ -1,0 +1,35 @@
+"""The crashing inputs of a campaign, with the commands that show them, for triage."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from fuzzwise.errors import BadInput
+from fuzzwise.store.places import open_reader
+from fuzzwise.store.states import BugState
+from fuzzwise.triage.examine import INPUT
+
+
+def crashing_inputs(folder: Path) -> list[tuple[Path, tuple[str, ...]]]:
+    """Every input that is kept of a bug, with its command; BadInput where there is none."""
+    found = [
+        (folder / name, _command(bug))
+        for bug in open_reader(folder).state().bugs
+        for name in bug.inputs
+        if (folder / name).is_file()
+    ]
+    if not found:
+        raise BadInput(f"{folder}: the campaign has found no crash; there is nothing to group.")
+    return found
+
+
+def _command(bug: BugState) -> tuple[str, ...]:
+    """The command of the line that shows a bug: with the word for the input in place of its file.
+
+    The folder may have been moved since, so that only the end of the file's path is compared.
+    """
+    words = shlex.split(bug.command)
+    if words[-2:-1] == ["<"]:
+        return tuple(words[:-2])
+    return tuple(INPUT if bug.inputs and word.endswith(bug.inputs[0]) else word for word in words)
