@@ -15,8 +15,8 @@ from fuzzwise.campaign.finished import run_entry
 from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.engines import registry
-from fuzzwise.engines.registry import engine_named, engines, likely_engine
-from fuzzwise.errors import BadInput
+from fuzzwise.engines.registry import engine_named, engines, likely_engine, usable_engines
+from fuzzwise.plugins import PluginLeftOut
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import Bug
 from fuzzwise.triage.workers import Workers
@@ -95,17 +95,20 @@ def install(tmp_path, monkeypatch):
         )
         monkeypatch.syspath_prepend(str(tmp_path))
         engines.cache_clear()
+        usable_engines.cache_clear()
 
     yield installed
     monkeypatch.undo()
     engines.cache_clear()
+    usable_engines.cache_clear()
     engine_named.cache_clear()
 
 
-def test_a_name_that_is_taken_is_refused(install):
+def test_a_name_that_is_taken_stays_ours(install):
     install("libfuzzer")
-    with pytest.raises(BadInput, match="'fifth_engine:ENGINE' registers an engine named 'libf"):
+    with pytest.warns(PluginLeftOut, match="'fifth_engine:ENGINE' registers an engine named 'libf"):
         engines()
+    assert engines() == registry.ours()
 
 
 def test_an_installed_package_adds_an_engine(tmp_path, install):

@@ -207,7 +207,7 @@ def installed(monkeypatch):
     """Make the registry see entry points of a package that is not really installed."""
 
     def install(attribute: str) -> None:
-        entry = EntryPoint("x", f"{__name__}:{attribute}", registry.ENTRY_POINTS)
+        entry = EntryPoint("x", f"{__name__}:{attribute}", registry.PLUGINS.group)
         monkeypatch.setattr(plugins, "entry_points", lambda group: [entry])
         registry.policies.cache_clear()
 
@@ -224,8 +224,17 @@ def test_a_policy_of_an_installed_package_appears_with_both_kinds_of_epoch(insta
 
 def test_a_package_cannot_replace_a_policy(installed):
     installed("IMPOSTOR")
-    with pytest.raises(BadInput, match="'round-robin', which exists already"):
-        registry.find("fixed-run/round-robin")
+    with pytest.warns(plugins.PluginLeftOut, match="'round-robin', which exists already"):
+        assert registry.find("fixed-run/round-robin").policy is not IMPOSTOR
+
+
+def test_a_policy_alone_has_epochs_of_fixed_time_as_in_campaigns():
+    for name in ("risk-rate", "weighted-random/rate"):
+        assert registry.find(name, epoch_seconds=7.0) == registry.find(
+            f"fixed-time/{name}", epoch_seconds=7.0
+        )
+    with pytest.raises(BadInput, match="Did you mean 'risk-rate'"):
+        registry.find("risk-rat")
 
 
 @pytest.mark.parametrize(

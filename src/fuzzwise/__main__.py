@@ -12,6 +12,7 @@ def start() -> NoReturn:
     """Run the command that the process was started with, and exit."""
     interrupts.end_at_once()
     import threading
+    import warnings
 
     from fuzzwise import streams
     from fuzzwise.cli import endings, main
@@ -19,6 +20,7 @@ def start() -> NoReturn:
     streams.prepare()
     threading.excepthook = endings.in_thread
     sys.unraisablehook = endings.unraisable
+    warnings.showwarning = endings.warned
     sys.exit(main())
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from fuzzwise.errors import BadInput
+from fuzzwise.plugins import Kind, check_name, load, with_installed
 
 LAB = ("altair", "jinja2", "numba", "polars", "pyarrow", "vl_convert")
 """What the extra ``lab`` brings."""
@@ -89,6 +92,32 @@ def _lab() -> str:
     return "all installed"
 
 
+def _plugins() -> str:
+    from fuzzwise.engines import registry as engines
+    from fuzzwise.estimators import registry as estimators
+    from fuzzwise.schedulers import registry as schedulers
+
+    found, problems = [], []
+    known: tuple[tuple[Mapping[str, Any], Kind], ...] = (
+        (estimators.OWN, estimators.PLUGINS),
+        (schedulers.OWN, schedulers.PLUGINS),
+    )
+    for own, kind in known:
+        every, wrong = with_installed(own, kind)
+        found += [f"{kind.what} {name}" for name in every if name not in own]
+        problems += wrong
+    for entry in entry_points(group=engines.GROUP):
+        try:
+            check_name(entry, entry.name, engines.ours(), engines.PLUGINS)
+            load(entry, engines.PLUGINS)
+            found.append(f"{engines.PLUGINS.what} {entry.name}")
+        except BadInput as problem:
+            problems.append(str(problem))
+    if problems:
+        raise BadInput(" ".join(problems))
+    return ", ".join(found) or "none is installed"
+
+
 _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("clang", "targets of libFuzzer and in Python", _clang),
     ("C compiler", "black boxes, AFL++", _cc),
@@ -97,4 +126,5 @@ _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("gdb", "stacks of crashes without a sanitizer", _gdb),
     ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
     ("extra [lab]", "the report's page, charts, record, replay, simulate, evaluate", _lab),
+    ("plug-ins", "what other packages add: estimators, schedulers, engines", _plugins),
 )

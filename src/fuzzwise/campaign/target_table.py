@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table, shown
 from fuzzwise.engines.contract import SHARES, CommonKeys, TargetPlan
-from fuzzwise.engines.registry import engine_named, engines, likely_engine
+from fuzzwise.engines.registry import engine_named, engines, likely_engine, usable_engines
 from fuzzwise.engines.target_files import find_sources, flags_from
 from fuzzwise.engines.target_keys import EXPECTED_NAME, is_name
 from fuzzwise.errors import BadInput
@@ -50,8 +50,8 @@ def read_targets(
 def _of_others(engine: str) -> dict[str, str]:
     """Keys that only targets of other engines have, with what to do about them."""
     owners: dict[str, list[str]] = defaultdict(list)
-    for name in engines():
-        for key in engine_named(name).keys:
+    for name, other in usable_engines().items():
+        for key in other.keys:
             owners[key].append(name)
     return {
         key: f"it is for targets of {' or '.join(names)}; remove it."

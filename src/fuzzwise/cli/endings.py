@@ -7,12 +7,14 @@ import sys
 import threading
 import traceback
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from fuzzwise import streams
 from fuzzwise.cli import BAD_USAGE, INTERRUPTED, NO_OUTPUT, NOBODY_READS, UNEXPECTED
 from fuzzwise.errors import FuzzwiseError
+from fuzzwise.plugins import PluginLeftOut
 from fuzzwise.text import printable
 
 WHOLE_STORY = "FUZZWISE_TRACEBACK"
@@ -75,6 +77,21 @@ def in_thread(failed: threading.ExceptHookArgs) -> None:
     """Tell of an exception that ended a thread."""
     if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
         say(f"fuzzwise: {_unexpected(failed.exc_value)}")
+
+
+def warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Tell of a warning: ours are sentences, those of libraries are for whoever looks for them."""
+    if issubclass(category, PluginLeftOut):
+        say(f"fuzzwise: {message}")
+    elif os.environ.get(WHOLE_STORY):
+        say(f"{filename}, line {lineno}: {category.__name__}: {message}")
 
 
 def unraisable(failed: sys.UnraisableHookArgs) -> None:

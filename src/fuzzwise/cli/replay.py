@@ -37,8 +37,9 @@ SYNTHETIC_SECONDS = 10 * 86400.0
     "names",
     multiple=True,
     metavar="NAME",
-    help="A scheduler to replay; can be repeated. 'all' (the default), 'paper' for the 26 of "
-    "FuzzSim, 'newer' for those since then. A wrong name lists the known ones.",
+    help="A scheduler to replay, such as risk-rate, with epochs of fixed time as in campaigns, or "
+    "fixed-run/risk-rate; can be repeated. 'all' (the default), 'paper' for the 26 of FuzzSim, "
+    "'newer' for those since then. A wrong name lists the known ones.",
 )
 @click.option(
     "--repeats",

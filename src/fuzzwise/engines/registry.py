@@ -8,9 +8,12 @@ from pathlib import Path
 
 from fuzzwise.engines.contract import Engine
 from fuzzwise.errors import BadInput
+from fuzzwise.plugins import Kind, check_name, leave_out, load
 
 GROUP = "fuzzwise.engines"
 """A package adds an engine by an entry point of this group that names an ``Engine``."""
+
+PLUGINS = Kind(GROUP, "an engine", lambda found: isinstance(found, Engine))
 
 _OURS = {
     "libfuzzer": "fuzzwise.engines.libfuzzer.engine:ENGINE",
@@ -26,26 +29,42 @@ USUAL = "libfuzzer"
 @cache
 def engines() -> dict[str, EntryPoint]:
     """Where each is; it is loaded when it is asked for."""
-    known = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
+    known = ours()
     for entry in entry_points(group=GROUP):
-        if entry.name in known:
-            raise BadInput(
-                f"The installed package behind {entry.value!r} registers an engine named "
-                f"{entry.name!r}, which exists already. Rename it, or uninstall that package."
-            )
-        known[entry.name] = entry
+        try:
+            check_name(entry, entry.name, known, PLUGINS)
+            known[entry.name] = entry
+        except BadInput as problem:
+            leave_out(str(problem))
     return known
+
+
+def ours() -> dict[str, EntryPoint]:
+    """Where those are that come with fuzzwise."""
+    return {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
 
 
 @cache
 def engine_named(name: str) -> Engine:
-    """The engine of that name."""
-    engine: Engine = engines()[name].load()
+    """The engine of that name; BadInput where it is a plug-in that cannot be used."""
+    engine: Engine = load(engines()[name], PLUGINS)
     return engine
+
+
+@cache
+def usable_engines() -> dict[str, Engine]:
+    """Every engine that can be loaded; a plug-in that cannot be is left out with a warning."""
+    found: dict[str, Engine] = {}
+    for name in engines():
+        try:
+            found[name] = engine_named(name)
+        except BadInput as problem:
+            leave_out(str(problem))
+    return found
 
 
 def likely_engine(program: Path, in_command: bool = False) -> str:
     """The name of the engine that a program was made for; the later in the list are asked first."""
-    names = reversed(engines())
-    claimed = (name for name in names if engine_named(name).claims(program, in_command))
+    known = usable_engines()
+    claimed = (name for name in reversed(known) if known[name].claims(program, in_command))
     return next(claimed, USUAL)

@@ -21,12 +21,16 @@ from fuzzwise.estimators.singleton_inputs import (
     WeightedSingletonInputs,
 )
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.plugins import add_installed
+from fuzzwise.plugins import Kind, add_installed
 
 DEFAULT = "recent-rate"
 """The estimator that stop rules and summaries use; docs/estimators.md says why."""
 
-ENTRY_POINTS = "fuzzwise.estimators"
+PLUGINS = Kind(
+    "fuzzwise.estimators",
+    "an estimator",
+    lambda found: callable(found) and not isinstance(found, type) and isinstance(found.name, str),
+)
 
 _OWN: tuple[Estimator, ...] = (
     RecentRate(),
@@ -45,15 +49,17 @@ _OWN: tuple[Estimator, ...] = (
     Extrapolation(ahead=100),
 )
 
+OWN: dict[str, Estimator] = {estimator.name: estimator for estimator in _OWN}
+
 
 @cache
 def registered() -> dict[str, Estimator]:
     """Every estimator by name: ours, then those of installed packages.
 
     A package adds one by an entry point in the group ``fuzzwise.estimators`` that names an
-    estimator object.
+    estimator object; what cannot be used is left out with a warning.
     """
-    return add_installed({e.name: e for e in _OWN}, ENTRY_POINTS, "an estimator")
+    return add_installed(OWN, PLUGINS)
 
 
 def find(name: str) -> Estimator:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from fuzzwise.errors import BadInput
-from fuzzwise.plugins import add_installed
+from fuzzwise.plugins import Kind, add_installed
 from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, Epoch, Policy
 from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName
 from fuzzwise.schedulers.bff import Bff
@@ -24,7 +24,11 @@ from fuzzwise.schedulers.thompson import Thompson
 from fuzzwise.schedulers.uniform_random import UniformRandom
 from fuzzwise.schedulers.weighted_random import WeightedRandom
 
-ENTRY_POINTS = "fuzzwise.schedulers"
+PLUGINS = Kind(
+    "fuzzwise.schedulers",
+    "a scheduler",
+    lambda found: isinstance(found, Policy) and isinstance(found.name, str),
+)
 
 _BELIEF_POLICIES: tuple[Callable[[BeliefName], Policy], ...] = (WeightedRandom, EpsilonGreedy)
 
@@ -59,17 +63,17 @@ PAPER_26: tuple[str, ...] = _names(_PAPER)
 NEWER: tuple[str, ...] = _names(_NEWER)
 """The names of the newer algorithms, the risk rate among them, with both kinds of epoch."""
 
+OWN: dict[str, Policy] = {policy.name: policy for policy in (*_PAPER, *_NEWER)}
+
 
 @cache
 def policies() -> dict[str, Policy]:
     """Every policy by its name without the kind of epoch: ours, then those of installed packages.
 
     A package adds one by an entry point in the group ``fuzzwise.schedulers`` that names a policy
-    object.
+    object; what cannot be used is left out with a warning.
     """
-    return add_installed(
-        {policy.name: policy for policy in (*_PAPER, *_NEWER)}, ENTRY_POINTS, "a scheduler"
-    )
+    return add_installed(OWN, PLUGINS)
 
 
 def registered_names() -> tuple[str, ...]:
@@ -84,16 +88,18 @@ def find(
 ) -> Algorithm:
     """The algorithm of that name, such as ``fixed-time/weighted-random/rate``.
 
-    ``epoch_runs`` and ``epoch_seconds`` are the lengths of fixed-run and of fixed-time epochs.
+    The name of a policy alone, ``weighted-random/rate``, is that with fixed-time epochs, as
+    campaigns have them. ``epoch_runs`` and ``epoch_seconds`` are the lengths of fixed-run and of
+    fixed-time epochs.
     """
-    kind, _, policy = name.partition("/")
     known = policies()
+    kind, _, policy = (f"fixed-time/{name}" if name in known else name).partition("/")
     if policy in known:
         if kind == "fixed-run":
             return Algorithm(Epoch("fixed-run", epoch_runs), known[policy])
         if kind == "fixed-time":
             return Algorithm(Epoch("fixed-time", epoch_seconds), known[policy])
     names = registered_names()
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, [*known, *names], n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
     raise BadInput(f"There is no scheduler {name!r}. {hint}")
