@@ -181,7 +181,8 @@ class Single:
             return Stopped("input-budget", self._inputs_used(totals, limits.inputs))
         if self.is_interrupted:
             return Stopped("interrupted", "Interrupted by the user; all counts are kept.")
-        is_late = time.monotonic() >= self._deadline or self._used(totals) >= (limits.seconds or inf)
+        used = self._used(totals)
+        is_late = time.monotonic() >= self._deadline or used >= (limits.seconds or inf)
         if limits.seconds is not None and (ended or is_late):
             return Stopped("time-budget", f"The budget of {limits.seconds:,.0f} seconds is used.")
         if ended:
