@@ -166,7 +166,8 @@ class Single:
             looked=self._looked,
             unsettled=totals.unsettled,
         )
-        if judgement.held_back and judgement.held_back != totals.doing:
+        said = ("", totals.doing, *totals.warnings)
+        if judgement.held_back not in said:
             totals = replace(totals, warnings=(*totals.warnings, judgement.held_back))
         if judgement.looked and judgement.decision and judgement.decision.estimate:
             self._looked = totals.observation.n

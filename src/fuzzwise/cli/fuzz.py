@@ -205,17 +205,18 @@ def _report(target: Path, out: Path, standing: Standing, as_json: bool) -> None:
         document = output.judgement_json(judgement)
         document["target"] = str(target)
         document["corpus"] = totals.corpus
+        document["stability"] = totals.stability
         document["warnings"] = list(totals.warnings)
         document["bugs"] = [_bug_json(bug, out) for bug in totals.bugs]
         document["stopped"] = {"reason": stopped.reason, "detail": stopped.detail}
         output.print_json(document)
         return
     for name, value in rows(totals, judgement):
-        click.echo(f"{name:>8}  {value}")
+        click.echo(f"{name:>9}  {value}")
     for bug in totals.bugs:
         where = out / "crashes" / (bug.inputs[0] if bug.inputs else bug.id)
         click.echo(
-            f"     bug  {bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
+            f"      bug  {bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
         )
     click.echo(f"Stopped after {totals.observation.n:,} inputs: {stopped.detail}")
     how = "a larger --inputs" if stopped.reason == "input-budget" else "the same command"

@@ -93,6 +93,8 @@ class Totals:
 
     ``unsettled``: why a low risk is not to be accepted yet; the same words as long as it is so.
     ``doing``: what the target is at besides being fuzzed, for people who look on.
+    ``stability``: the share of its coverage that is the same when an input runs again; None where
+    nobody has compared, or there is no coverage.
     """
 
     generation: str
@@ -104,6 +106,7 @@ class Totals:
     warnings: tuple[str, ...] = ()
     unsettled: str = ""
     doing: str = ""
+    stability: float | None = None
 
     @classmethod
     def nothing(cls) -> Totals:

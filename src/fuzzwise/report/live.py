@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -77,6 +78,8 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
         ("corpus", f"{totals.corpus:,} seeds"),
         ("bugs", _bugs(totals)),
     ]
+    if totals.stability is not None and totals.stability < 1:
+        shown.insert(-1, ("stability", _stability(totals.stability)))
     if a.risk and a.risk.note:
         shown.insert(1, ("", a.risk.note))
     if a.accepted_risk is not None and a.seconds_left:
@@ -90,6 +93,11 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
 def line(totals: Totals, a: Judgement) -> str:
     """The same in one plain line."""
     return "  ".join(f"{name}: {value}" if name else value for name, value in rows(totals, a))
+
+
+def _stability(share: float) -> str:
+    """Rounded down, so that what is not all is not called 100%."""
+    return f"{math.floor(share * 1000) / 10:g}% of coverage is the same when an input runs again"
 
 
 def _bugs(totals: Totals) -> str:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, untried
+from fuzzwise.engines.aflplusplus.stats import Untried, read_stats, stability, untried
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.files import files_of
@@ -93,6 +93,10 @@ class AflPlaces:
     def untried(self) -> Untried:
         """Entries that wait for their first turn, as AFL++ last wrote it."""
         return untried_in(self._folder.out) or Untried()
+
+    def stability(self) -> float | None:
+        """The share of the edges that an input shows every time, as AFL++ last wrote it."""
+        return stability(read_stats(self.output / INSTANCE / "fuzzer_stats")[0])
 
     def with_waiting(self, observation: Observation) -> Observation:
         """The observation with the share of favored entries that wait, and how many were tried."""

@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from fuzzwise.engines import stability
 from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
@@ -190,6 +191,7 @@ class AflSession:
     ) -> Totals:
         """``problem``: why crashes cannot be examined; ``start``: what has not begun to fuzz."""
         observation, corpus = Observation(0, discoveries=NO_INTS), 0
+        stable = self._places.stability()
         said = [f"crashes cannot be examined: {problem}"] if problem else []
         if state is not None and state.ready:
             said = [*self._warnings(state), *said]
@@ -202,6 +204,13 @@ class AflSession:
             corpus=corpus,
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *said, *filter(None, [start.warning if start else ""])),
+            warnings=(
+                *self._notes,
+                *said,
+                *stability.warnings(stable),
+                *filter(None, [start.warning if start else ""]),
+            ),
+            unsettled=stability.unsettled(stable),
             doing=start.doing if start else "",
+            stability=stable,
         )

@@ -7,6 +7,7 @@ see half of it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,12 @@ def read_stats(path: Path) -> tuple[dict[str, str], float]:
             name = key.strip()
             stats[OLDER_NAMES.get(name, name)] = value.strip()
     return stats, modified
+
+
+def stability(stats: Mapping[str, str]) -> float | None:
+    """The share of the edges that an input shows every time; None where AFL++ does not say it."""
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,9})?)%", stats.get("stability", ""))
+    return min(1.0, float(found[1]) / 100) if found else None
 
 
 def untried(stats: Mapping[str, str]) -> Untried:

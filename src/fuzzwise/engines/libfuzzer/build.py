@@ -23,7 +23,7 @@ from fuzzwise.engines.observer.build import NATIVE as SHARED
 from fuzzwise.errors import BadInput
 
 NATIVE = Path(__file__).parent / "native"
-SOURCES = ("observer.c", "counters.c")
+SOURCES = ("observer.c", "counters.c", "again.c")
 MAIN = "main.c"
 STUBS = "stubs.c"
 PRELOAD = "preload.c"

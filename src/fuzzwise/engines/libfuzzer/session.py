@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from fuzzwise.engines import stability
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
@@ -178,7 +179,7 @@ class LibFuzzerSession:
         found = []
         if self._plan.corpus and state.head.inputs and state.head.initial <= 1:
             found.append("no file of the corpus shows more than the empty input does")
-        return (*found, *nothing_new(state))
+        return (*found, *nothing_new(state), *stability.warnings(state.stability))
 
     def _totals(
         self,
@@ -191,6 +192,7 @@ class LibFuzzerSession:
         slow: str = "",
     ) -> Totals:
         """``doing`` is also why no risk is accepted meanwhile; ``slow`` is a warning."""
+        stable = None if state is None else state.stability
         return Totals(
             generation=generation,
             observation=Observation(0, discoveries=NO_INTS)
@@ -201,6 +203,7 @@ class LibFuzzerSession:
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
             warnings=(*self._notes, *self._warnings(state), *filter(None, [slow])),
-            unsettled=doing,
+            unsettled=doing or stability.unsettled(stable),
             doing=doing,
+            stability=stable,
         )

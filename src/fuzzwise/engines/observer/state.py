@@ -17,6 +17,7 @@ MAGIC = 0x31657369777A7566
 VERSION = 2
 MAX_JOBS = 64
 WINDOWS = (1, 10)
+PATH = 2
 
 
 class _Slot(ctypes.Structure):
@@ -68,6 +69,12 @@ class Head(ctypes.Structure):
         ("schedule", ctypes.c_uint64),
         ("replaced", ctypes.c_uint64),
         ("slots", _Slot * MAX_JOBS),
+        ("journal", ctypes.c_uint64 * 6),
+        ("lock", ctypes.c_uint8 * 64),
+        ("edges", ctypes.c_uint64),
+        ("unstable", ctypes.c_uint64),
+        ("reruns", ctypes.c_uint64),
+        ("differed", ctypes.c_uint64),
     )
 
 
@@ -133,6 +140,20 @@ class State:
             return False
         self._check_version()
         return True
+
+    @property
+    def stability(self) -> float | None:
+        """The share of the edges shown that two runs of one input never showed otherwise.
+
+        Where paths are the species, of the inputs that were run again, those that took the same
+        path. None where no input was: in states of AFL++, and of targets built earlier.
+        """
+        head = self.head
+        if not head.reruns:
+            return None
+        if head.species_kind == PATH:
+            return 1 - float(head.differed / head.reruns)
+        return 1 - float(head.unstable / max(1, head.edges))
 
     def stop(self) -> None:
         """Ask every fuzzing process to end after its present input."""

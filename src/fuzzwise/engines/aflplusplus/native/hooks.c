@@ -122,7 +122,7 @@ static void load(const uint8_t *data, size_t size) {
   kept_hash = hash;
   if (!afl_read(FW_UNSEEN, AFL_CLASSES)) return;
   fw_lock();
-  fw_keep_initial(fw_shown, fw_n_shown, data, size);
+  fw_keep_initial(fw_shown, fw_n_shown, data, size, 0);
   fw_unlock();
 }
 

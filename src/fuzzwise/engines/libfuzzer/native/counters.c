@@ -41,16 +41,22 @@ void fw_open_counters(uint64_t features) {
   fw_fill_buckets(bucket_of);
 }
 
-/* The path as a species: a slot in a table of hashes. */
-static uint64_t path_of(uint64_t hash, int keep) {
-  uint64_t *table = (uint64_t *)fw_paths.base;
-  for (uint64_t at = hash & (FW_PATHS - 1);; at = (at + 1) & (FW_PATHS - 1)) {
-    if (table[at] == hash) return at;
-    if (!table[at]) {
-      if (keep) table[at] = hash;
-      return at;
-    }
-  }
+static uint64_t last_path;
+
+/* The path as a species: a slot in a table of hashes. It is a free one until the path is kept. */
+static uint64_t path_of(uint64_t hash) {
+  const uint64_t *table = (const uint64_t *)(const void *)fw_paths.base;
+  uint64_t at = hash & (FW_PATHS - 1);
+  while (table[at] && table[at] != hash) at = (at + 1) & (FW_PATHS - 1);
+  last_path = hash;
+  return at;
+}
+
+/* The path of the last run counts: not one that is only measured, or not the same twice. */
+void fw_keep_path(void) {
+  if (fw_head->species_kind != FW_PATH || !fw_n_shown) return;
+  fw_shown[0] = path_of(last_path); /* another job may have taken the slot meanwhile */
+  ((uint64_t *)(void *)fw_paths.base)[fw_shown[0]] = last_path;
 }
 
 /* Words of the counters that were wiped, to put them back for a discovery. */
@@ -118,8 +124,7 @@ int fw_read_counters(enum fw_listing which, int hide) {
     }
   }
   if (kind == FW_PATH) {
-    int counted = !(hide && which == FW_UNSEEN); /* and not only measured, or discarded */
-    uint64_t slot = path_of(path | 1, counted);
+    uint64_t slot = path_of(path | 1);
     fw_show(&run, slot, run.features[slot]);
   }
   return fw_end_run(&run);

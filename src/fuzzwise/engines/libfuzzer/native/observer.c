@@ -46,7 +46,7 @@ static void in_forked_child(void) {
   fw_head = NULL;
 }
 
-static void open_state(void) {
+static void open_state(int argc, char **argv) {
   const char *folder = getenv("FUZZWISE_STATE");
   if (!folder || !*folder) {
     fprintf(stderr, "fuzzwise: this target is run by `fuzzwise fuzz`; "
@@ -69,6 +69,7 @@ static void open_state(void) {
   fw_make_room(paths ? FW_PATHS : expected);
   if (paths) fw_need(&fw_paths, FW_PATHS * sizeof(uint64_t));
   fw_open_counters(expected);
+  fw_open_again(expected / FW_BUCKETS, argc, argv);
   fw_ready();
   /* The input that completed a data point, or its measurement, may have ended the process. */
   fw_lock();
@@ -78,15 +79,24 @@ static void open_state(void) {
   fw_head->slots[fw_job] = (struct fw_slot){.state = FW_IDLE, .pid = (uint32_t)getpid()};
 }
 
-/* A smaller input that shows everything its seed was kept for takes the seed's place. */
-static void shrink_seed(uint64_t t, const uint8_t *data, size_t size) {
-  struct fw_seed *s = fw_seed(t);
-  if (size >= s->size || !size || s->owned_count == 0 || s->owned_count >= 4096) return;
+/* Whether a smaller input shows everything its seed was kept for, as far as that is stable. */
+static int can_replace(uint64_t t, size_t size) {
+  const struct fw_seed *s = fw_seed(t);
+  int stable = 0;
+  if (fw_head->schedule == FW_OBSERVE || fw_head->species_kind == FW_PATH) return 0;
+  if (size >= s->size || !size || s->owned_count == 0 || s->owned_count >= 4096) return 0;
   const uint64_t *owned = (const uint64_t *)(const void *)(fw_data.base + s->owned);
-  for (uint64_t i = 0; i < s->owned_count; i++)
-    if (!fw_shows(owned[i])) return;
+  for (uint64_t i = 0; i < s->owned_count; i++) {
+    if (fw_feature()[owned[i]] & FW_UNSTABLE) continue;
+    if (!fw_shows(owned[i])) return 0;
+    stable = 1;
+  }
+  return stable;
+}
+
+static void replace_seed(uint64_t t, const uint8_t *data, size_t size) {
   fw_lock();
-  s = fw_seed(t);
+  struct fw_seed *s = fw_seed(t);
   uint64_t where = fw_head->data_used;
   fw_need(&fw_data, where + size + 8);
   memcpy(fw_data.base + where, data, size);
@@ -98,41 +108,10 @@ static void shrink_seed(uint64_t t, const uint8_t *data, size_t size) {
   fw_unlock();
 }
 
-static void observe(const uint8_t *data, size_t size, int mutated) {
-  struct fw_slot *slot = &fw_head->slots[fw_job];
-  int ours = fw_head->schedule != FW_OBSERVE;
-  fw_head->executed++;
-  if (!mutated) {
-    if (fw_read_counters(FW_UNSEEN, 0)) {
-      fw_lock();
-      fw_keep_initial(fw_shown, fw_n_shown, data, size);
-      fw_unlock();
-    }
-    return;
-  }
-  if (slot->measuring) {
-    int found = fw_read_counters(FW_UNSEEN, 1);
-    fw_lock();
-    if (fw_head->measure_left) { /* else another job has made the last one */
-      fw_head->measure_found += (uint64_t)found;
-      if (--fw_head->measure_left == 0) measurement_done();
-    }
-    slot->state = FW_IDLE;
-    fw_unlock();
-    return;
-  }
-  slot->state = FW_COUNTING;
-  if (ours && fw_head->species_kind != FW_PATH) shrink_seed(slot->seed, data, size);
-  int discovered = fw_read_counters(fw_head->per_seed ? FW_ALL : FW_CHANGING, ours);
-  if (ours && discovered) fw_restore_counters();
-  if (fw_count_input(fw_shown, fw_n_shown, data, size)) point_reached();
-}
-
 /* An input that showed a bug, in a target that lives on: it counts as one that ends its process,
  * whatever it showed, and becomes no seed. */
 static void discard(int mutated) {
   struct fw_slot *slot = &fw_head->slots[fw_job];
-  fw_head->executed++;
   if (!mutated) return;
   __atomic_add_fetch(&fw_head->lost, 1, __ATOMIC_ACQ_REL);
   fw_read_counters(FW_UNSEEN, 1);
@@ -147,17 +126,98 @@ static void discard(int mutated) {
   if (fw_count_input(NULL, 0, NULL, 0)) point_reached();
 }
 
-static int one_input(const uint8_t *data, size_t size) {
-  uintptr_t lowest = __sancov_lowest_stack;
+static void keep_initial(const uint8_t *data, size_t size) {
+  static int is_first = 1;
+  int was_first = is_first, again = fw_may_run_again();
+  is_first = 0;
+  if (!fw_read_counters(FW_UNSEEN, 0)) return;
+  if (again) fw_same_again(data, size, was_first);
+  if (fw_failed) return;
+  fw_lock();
+  fw_keep_path();
+  fw_keep_initial(fw_shown, fw_n_shown, data, size, again && fw_first_sight);
+  if (again) fw_count_rerun(fw_differing, fw_n_differing, fw_differed);
+  fw_unlock();
+}
+
+/* An input of a measurement of the truth: nothing is counted but whether it would be a discovery. */
+static void measure(const uint8_t *data, size_t size) {
+  struct fw_slot *slot = &fw_head->slots[fw_job];
+  int found = fw_read_counters(FW_UNSEEN, 1);
+  if (found && fw_may_run_again()) {
+    fw_restore_counters();
+    found = fw_same_again(data, size, 0);
+    fw_clear_counters();
+    if (fw_failed) return;
+  }
+  fw_lock();
+  if (fw_head->measure_left) { /* else another job has made the last one */
+    fw_head->measure_found += (uint64_t)found;
+    if (--fw_head->measure_left == 0) measurement_done();
+  }
+  slot->state = FW_IDLE;
+  fw_unlock();
+}
+
+/* An input looks like a discovery: leave in the list what it shows again. One that is none, but was
+ * the first to show some edge, is to be kept as a seed all the same: it may lead to others. What is
+ * neither is hidden from libFuzzer, unless it chooses the seeds. */
+static int confirm(const uint8_t *data, size_t size) {
+  int ours = fw_head->schedule != FW_OBSERVE;
+  if (ours) fw_restore_counters();
+  if (!fw_may_run_again()) return 0;
+  int discovered = fw_same_again(data, size, 0);
+  if (fw_failed) return 0;
+  fw_lock();
+  fw_count_rerun(fw_differing, fw_n_differing, fw_differed);
+  fw_unlock();
+  if (ours && !discovered && !fw_first_sight) fw_clear_counters();
+  return !discovered && fw_first_sight;
+}
+
+static void count(const uint8_t *data, size_t size) {
+  struct fw_slot *slot = &fw_head->slots[fw_job];
+  int ours = fw_head->schedule != FW_OBSERVE, keep = 0;
+  int is_smaller = can_replace(slot->seed, size);
+  if (fw_read_counters(fw_head->per_seed ? FW_ALL : FW_CHANGING, ours)) keep = confirm(data, size);
+  if (fw_failed) return;
+  slot->state = FW_COUNTING;
+  if (is_smaller) replace_seed(slot->seed, data, size);
+  fw_keep_path();
+  int at_point = fw_count_input(fw_shown, fw_n_shown, data, size);
+  if (keep) {
+    fw_lock();
+    fw_add_seed(data, size, NULL, 0);
+    fw_unlock();
+  }
+  if (at_point) point_reached();
+}
+
+static void observe(const uint8_t *data, size_t size, int mutated) {
+  if (!mutated)
+    keep_initial(data, size);
+  else if (fw_head->slots[fw_job].measuring)
+    measure(data, size);
+  else
+    count(data, size);
+}
+
+int fw_run_target(const uint8_t *data, size_t size) {
   int result = target(data, size);
   if (in_child) _exit(0);
+  return result;
+}
+
+static int one_input(const uint8_t *data, size_t size) {
+  uintptr_t lowest = __sancov_lowest_stack;
+  if (fw_head) fw_time_run();
+  int result = fw_run_target(data, size);
   if (fw_head) {
+    fw_head->executed++;
+    if (!fw_failed) observe(data, size, from_mutator);
+    if (fw_failed) discard(from_mutator); /* also where only its second run shows a bug */
     /* No feature for the depth of the stack: what libFuzzer keeps is what we call a discovery. */
     __sancov_lowest_stack = lowest;
-    if (fw_failed)
-      discard(from_mutator);
-    else
-      observe(data, size, from_mutator);
     from_mutator = fw_failed = 0;
   }
   return result;
@@ -224,6 +284,6 @@ size_t fuzzwise_mutator(uint8_t *data, size_t size, size_t max_size, unsigned in
 int fw_drive(fw_driver_type driver, int *argc, char ***argv, fw_input_type one) {
   target = one;
   if (!fw_mutator) fw_mutator = LLVMFuzzerCustomMutator;
-  open_state();
+  open_state(*argc, *argv);
   return driver(argc, argv, one_input);
 }

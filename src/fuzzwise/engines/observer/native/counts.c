@@ -53,6 +53,20 @@ static void adjust(uint64_t feature, uint32_t before, uint32_t after, uint32_t h
   }
 }
 
+/* All features of an edge at once: 0 where nothing has shown it. */
+static uint64_t edge_of(uint64_t feature) {
+  uint64_t all;
+  memcpy(&all, fw_feature() + feature / FW_BUCKETS * FW_BUCKETS, sizeof all);
+  return all;
+}
+
+static void set(uint64_t feature, uint32_t value, uint32_t holder) {
+  uint32_t before = fw_feature()[feature];
+  if (!edge_of(feature)) fw_head->edges++;
+  fw_feature()[feature] = (uint8_t)value;
+  adjust(feature, before, value, holder);
+}
+
 static struct fw_change *change(uint64_t i) { return (struct fw_change *)fw_journal.base + i; }
 
 /* Write what an input changes to the journal, as values and not as differences. The new seed and
@@ -63,6 +77,7 @@ static void write_journal(uint64_t seed, const uint64_t *shown, size_t n_shown) 
   for (size_t i = 0; i < n_shown; i++) {
     uint32_t before = fw_feature()[shown[i]];
     uint32_t seen = before & FW_COUNT;
+    if (before & FW_UNSTABLE) continue; /* since the run, by another job */
     uint32_t after = FW_SEEN | (seen < FW_MANY ? seen + 1 : seen);
     if (after == before) continue;
     *change(count++) =
@@ -94,8 +109,43 @@ void fw_apply_journal(void) {
   fw_head->journal_valid = 0;
 }
 
+/* An edge is no species any more. The first of its features says so for all of them, should we die
+ * in between. What was seen of it stays among the species, whose number never falls; its counts go. */
+static void mark_unstable(uint64_t edge) {
+  for (uint64_t i = edge * FW_BUCKETS; i < (edge + 1) * FW_BUCKETS; i++) {
+    uint32_t before = fw_feature()[i];
+    if (!(before & FW_UNSTABLE)) set(i, (before & FW_SEEN) | FW_UNSTABLE, 0);
+  }
+}
+
+/* An input was run again; these edges, which nobody knew to be unstable, it showed otherwise. Lock
+ * held. */
+void fw_count_rerun(const uint64_t *unstable, size_t n_unstable, int differed) {
+  fw_head->reruns++;
+  fw_head->differed += (uint64_t)differed;
+  for (size_t i = 0; i < n_unstable; i++) {
+    if (fw_feature()[unstable[i] * FW_BUCKETS] & FW_UNSTABLE) continue; /* by another job */
+    mark_unstable(unstable[i]);
+    fw_head->unstable++;
+  }
+}
+
+static void recount_edges(void) {
+  fw_head->edges = fw_head->unstable = 0;
+  if (fw_head->species_kind == FW_PATH) return;
+  for (uint64_t i = 0; i + FW_BUCKETS <= fw_head->features; i += FW_BUCKETS) {
+    if (!edge_of(i)) continue;
+    fw_head->edges++;
+    if (!(fw_feature()[i] & FW_UNSTABLE)) continue;
+    fw_head->unstable++;
+    for (uint64_t j = i; j < i + FW_BUCKETS; j++)
+      fw_feature()[j] = (uint8_t)((fw_feature()[j] & FW_SEEN) | FW_UNSTABLE);
+  }
+}
+
 /* All aggregates from the features alone. */
 void fw_recount(void) {
+  recount_edges();
   fw_head->species = fw_head->k = 0;
   memset(fw_head->f, 0, sizeof fw_head->f);
   for (uint64_t t = 0; t < fw_head->seeds; t++) fw_seed(t)->k = fw_seed(t)->g = 0;
@@ -152,7 +202,7 @@ static size_t unseen(const uint64_t *shown, size_t n_shown, const uint64_t **lis
     fresh = fw_grow(fresh, room * sizeof *fresh, "counts");
   }
   for (size_t i = 0; i < n_shown; i++)
-    if (!(fw_feature()[shown[i]] & FW_SEEN)) fresh[n++] = shown[i];
+    if (!(fw_feature()[shown[i]] & (FW_SEEN | FW_UNSTABLE))) fresh[n++] = shown[i];
   *list = fresh;
   return n;
 }
@@ -181,10 +231,8 @@ void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_sh
   __atomic_store_n(&fw_head->journal_valid, 1, __ATOMIC_RELEASE);
   for (uint64_t i = 0; i < fw_head->journal_count; i++) {
     struct fw_change *c = change(i);
-    uint32_t before = fw_feature()[c->feature];
     if ((c->value & FW_COUNT) == 1) fw_head->holders = holder + 1ull;
-    fw_feature()[c->feature] = (uint8_t)c->value;
-    adjust(c->feature, before, c->value, holder);
+    set(c->feature, c->value, holder);
   }
   count_discovery();
   __atomic_store_n(&fw_head->journal_valid, 0, __ATOMIC_RELEASE);
@@ -194,18 +242,19 @@ void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_sh
 /* Seen, though no input of the campaign showed it. */
 static void mark_seen(const uint64_t *shown, size_t n_shown) {
   for (size_t i = 0; i < n_shown; i++) {
-    if (fw_feature()[shown[i]] & FW_SEEN) continue;
-    fw_feature()[shown[i]] |= FW_SEEN;
-    fw_head->species++;
+    uint32_t before = fw_feature()[shown[i]];
+    if (!(before & (FW_SEEN | FW_UNSTABLE))) set(shown[i], before | FW_SEEN, 0);
   }
 }
 
-/* An input of the initial corpus. The seed comes first: killed in between, it is known when it is
- * loaded again, and its features are marked then. Lock held. */
-void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size) {
+/* An input of the initial corpus; kept where it shows something new, or `anyway`. The seed comes
+ * first: killed in between, it is known when it is loaded again, and its features are marked then.
+ * Lock held. */
+void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size,
+                     int anyway) {
   const uint64_t *fresh;
   size_t n_fresh = unseen(shown, n_shown, &fresh);
-  if (!n_fresh) return;
+  if (!n_fresh && !anyway) return;
   uint64_t hash = fw_hash(data, size), t = 0;
   while (t < fw_head->seeds && fw_seed(t)->hash != hash) t++;
   if (t == fw_head->seeds) {

@@ -18,8 +18,9 @@
 #define FW_WINDOWS 2 /* a-reset windows: restart after 1 and after 10 added seeds */
 #define FW_BUCKETS 8
 
-#define FW_SEEN 0x80u  /* of a feature: shown by the campaign or its initial corpus */
-#define FW_COUNT 0x07u /* of a feature: inputs that showed it, up to FW_MANY */
+#define FW_SEEN 0x80u     /* of a feature: shown by the campaign or its initial corpus */
+#define FW_UNSTABLE 0x40u /* of all features of an edge: two runs of one input showed it otherwise */
+#define FW_COUNT 0x07u    /* of a feature: inputs that showed it, up to FW_MANY */
 #define FW_MANY 5u
 
 #define FW_EXIT_STATE 73 /* the state cannot be kept: disk full, folder gone, damaged */
@@ -81,7 +82,15 @@ struct fw_head {
   uint64_t journal_seeds;       /* the counters below, as they are after the input */
   uint64_t journal_data_used;
   uint64_t journal_discoveries;
-  pthread_mutex_t lock;
+  union {
+    pthread_mutex_t lock;
+    uint8_t lock_room[64]; /* what follows has the same place on every machine */
+  };
+  /* 0 in states of earlier versions, which have the same layout up to here. */
+  uint64_t edges;    /* that were shown, unstable ones included; not where paths are the species */
+  uint64_t unstable; /* of those, see FW_UNSTABLE */
+  uint64_t reruns;   /* inputs that were run again because they looked new */
+  uint64_t differed; /* of those, inputs that showed something else then */
 };
 
 struct fw_seed {
@@ -166,7 +175,9 @@ void fw_recover_slot(unsigned job);
 void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_shown,
               const uint8_t *data, size_t size);
 void fw_count_local(uint64_t seed, const uint64_t *shown, size_t n_shown);
-void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size);
+void fw_keep_initial(const uint64_t *shown, size_t n_shown, const uint8_t *data, size_t size,
+                     int anyway);
+void fw_count_rerun(const uint64_t *unstable, size_t n_unstable, int differed);
 void fw_add_seed(const uint8_t *data, size_t size, const uint64_t *owned, size_t n_owned);
 void fw_apply_journal(void);
 void fw_recount(void);

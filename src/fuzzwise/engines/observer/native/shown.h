@@ -48,9 +48,9 @@ static inline int fw_look(struct fw_run *run, uint64_t counter, unsigned bucket)
   if (run->which != FW_ALL && *settled >> bucket & 1) return 0;
   uint64_t feature = counter * FW_BUCKETS + bucket;
   uint8_t state = run->features[feature];
-  if (state == (FW_SEEN | FW_MANY)) {
+  if (state == (FW_SEEN | FW_MANY) || state & FW_UNSTABLE) {
     *settled = (uint8_t)(*settled | 1u << bucket);
-    if (run->which != FW_ALL) return 0;
+    if (run->which != FW_ALL || state & FW_UNSTABLE) return 0;
   }
   if (run->which == FW_UNSEEN && state & FW_SEEN) return 1;
   fw_show(run, feature, state);
