@@ -1,27 +1,41 @@
 /* Something to find, in a harness that does not do the same twice: with random numbers, with a cache
- * that stays over inputs, or with threads whose order nobody knows. With none of these it is stable. */
+ * that stays over inputs, or with threads whose order nobody knows; FEW makes it a small part of the
+ * whole. MEMO does nothing at all for the input that it had last. With none of these it is stable. */
 #include "branches.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#ifdef RANDOM
-/* Many rare branches: each of them would be a discovery when it comes. */
+/* Sixteen branches, or one, each with a loop. */
+#define LOOP(if_so, times) if (if_so) for (unsigned k = (times); k; k--) sink++;
+#define FOUR(M, i) M(i) M(i + 1) M(i + 2) M(i + 3)
+#ifdef FEW
+#define ALL(M) M(1u)
+#else
+#define ALL(M) FOUR(M, 0u) FOUR(M, 4u) FOUR(M, 8u) FOUR(M, 12u)
+#endif
+
+#if defined(RANDOM)
+
+/* Rare branches: each of them, and every number of rounds, looks new when it comes. */
 static void more(const uint8_t *data, size_t size) {
   (void)data, (void)size;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   uint64_t z = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15ull;
-  z ^= z >> 31, z *= 0xbf58476d1ce4e5b9ull, z ^= z >> 29;
-#define ONE(i) if ((z >> (i) & 1023) == 512 + (i)) for (unsigned k = z >> 50 & 31; k; k--) sink++;
-#define SOME(i) ONE(i) ONE(i + 1) ONE(i + 2) ONE(i + 3) ONE(i + 4) ONE(i + 5) ONE(i + 6) ONE(i + 7)
-  SOME(0) SOME(8) SOME(16) SOME(24)
+  z = (z ^ z >> 31) * 0xbf58476d1ce4e5b9ull >> 4;
+#define RARE(i) LOOP((z >> 8 & 1023) == 77 * i, z >> 30 & 127)
+  ALL(RARE)
 }
+
 #elif defined(CACHE)
-/* Remembers inputs by a hash; in a list, which is searched, and grows. */
+
+/* Remembers inputs by their hash, in lists that grow; what it does for a new one depends on how many
+ * there are. */
 static void more(const uint8_t *data, size_t size) {
   static struct entry { struct entry *next; unsigned hash; } entries[1 << 16], *lists[64];
   static unsigned used;
@@ -31,39 +45,50 @@ static void more(const uint8_t *data, size_t size) {
   while (e && e->hash != hash) e = e->next;
   if (e) {
     sink++;
-  } else if (used < 1 << 16) {
+    return;
+  }
+#define FULL(i) LOOP(used == 40 * i, used & 127)
+  ALL(FULL)
+  if (used < 1 << 16) {
     entries[used] = (struct entry){lists[hash % 64], hash};
     lists[hash % 64] = &entries[used++];
   }
 }
+
 #elif defined(THREADS)
-static volatile unsigned turn;
+
+static volatile unsigned last, changes;
+
 static void *race(void *name) {
-  for (unsigned k = 0; k < 200; k++) {
-    if (turn == (unsigned)(uintptr_t)name)
-      sink++;
-    else
-      turn = (unsigned)(uintptr_t)name;
+  for (unsigned k = 0; k < 100; k++) {
+    if (last != (unsigned)(uintptr_t)name) changes++;
+    last = (unsigned)(uintptr_t)name;
+    if (k % 8 == 0) sched_yield();
   }
   return NULL;
 }
+
+/* How often the two took turns. */
 static void more(const uint8_t *data, size_t size) {
   (void)data, (void)size;
   pthread_t threads[2];
-  for (uintptr_t i = 0; i < 2; i++) pthread_create(&threads[i], NULL, race, (void *)i);
+  changes = 0;
+  for (uintptr_t i = 0; i < 2; i++) pthread_create(&threads[i], NULL, race, (void *)(i + 1));
   for (unsigned i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+#define OFTEN(i) LOOP(changes == i * 2 + 1, changes)
+  ALL(OFTEN)
 }
-#elif defined(MEMO)
-/* Looks at an input only if it is another than the last one. */
-static void more(const uint8_t *data, size_t size) { (void)data, (void)size; }
+
 #else
+
 static void more(const uint8_t *data, size_t size) { (void)data, (void)size; }
+
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 #ifdef MEMO
   static uint8_t last[64];
-  static size_t length = 65;
+  static size_t length = sizeof last + 1;
   size_t part = size < sizeof last ? size : sizeof last;
   if (length == size && memcmp(last, data, part) == 0) return 0;
   length = size;
