@@ -11,16 +11,12 @@ from fuzzwise import interrupts
 def start() -> NoReturn:
     """Run the command that the process was started with, and exit."""
     interrupts.end_at_once()
-    import threading
-    import warnings
-
-    from fuzzwise import streams
-    from fuzzwise.cli import endings, main
+    from fuzzwise import caches, streams
+    from fuzzwise.cli import main, telling
 
     streams.prepare()
-    threading.excepthook = endings.in_thread
-    sys.unraisablehook = endings.unraisable
-    warnings.showwarning = endings.warned
+    telling.install()
+    caches.for_numba()
     sys.exit(main())
 
 

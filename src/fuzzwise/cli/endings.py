@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
-import traceback
-from pathlib import Path
-from typing import TextIO
 
 import click
 
 from fuzzwise import streams
 from fuzzwise.cli import BAD_USAGE, INTERRUPTED, NO_OUTPUT, NOBODY_READS, UNEXPECTED
+from fuzzwise.cli.telling import say, unexpected
 from fuzzwise.errors import FuzzwiseError
-from fuzzwise.plugins import PluginLeftOut
-from fuzzwise.text import printable
-
-WHOLE_STORY = "FUZZWISE_TRACEBACK"
-"""The variable that asks for tracebacks."""
 
 
 def ending(name: str, error: BaseException) -> int:
@@ -42,7 +33,7 @@ def ending(name: str, error: BaseException) -> int:
         code = finish(name, 0)
         if code:
             return code
-    say(f"{name}: {_unexpected(error)}")
+    say(f"{name}: {unexpected(error)}")
     return UNEXPECTED
 
 
@@ -64,45 +55,6 @@ def finish(name: str, code: int) -> int:
 _REMEDY = "Give it a place with room, such as > FILE; what a campaign has counted is kept."
 
 
-def say(sentence: str) -> None:
-    """Print to stderr, where that is possible; names in it may hold anything."""
-    safe = "\n".join(map(printable, sentence.split("\n")))
-    try:
-        print(safe, file=sys.stderr, flush=True)  # noqa: T201
-    except (OSError, ValueError):
-        streams.give_up(sys.stderr)
-
-
-def in_thread(failed: threading.ExceptHookArgs) -> None:
-    """Tell of an exception that ended a thread."""
-    if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
-        say(f"fuzzwise: {_unexpected(failed.exc_value)}")
-
-
-def warned(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
-    """Tell of a warning: ours are sentences, those of libraries are for whoever looks for them."""
-    if issubclass(category, PluginLeftOut):
-        say(f"fuzzwise: {message}")
-    elif os.environ.get(WHOLE_STORY):
-        say(f"{filename}, line {lineno}: {category.__name__}: {message}")
-
-
-def unraisable(failed: sys.UnraisableHookArgs) -> None:
-    """Tell of an exception that Python has nobody to give to; an interrupt still ends all."""
-    if isinstance(failed.exc_value, KeyboardInterrupt):
-        say("Interrupted.")
-        os._exit(INTERRUPTED)
-    if os.environ.get(WHOLE_STORY):
-        sys.__unraisablehook__(failed)
-
-
 def _show(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
     if context is not None:
@@ -119,23 +71,6 @@ def _is_interrupt(error: BaseException | None) -> bool:
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
     return False
-
-
-def _unexpected(error: BaseException) -> str:
-    if os.environ.get(WHOLE_STORY):
-        story = "".join(traceback.format_exception(error)).rstrip()
-        return f"unexpected, please report this whole story:\n{story}"
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return (
-        f"unexpected: {' '.join(what.split())} ({_place(error)}). Please report this; with "
-        f"{WHOLE_STORY}=1 set, the same command tells the whole story."
-    )
-
-
-def _place(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "fuzzwise" in Path(frame.filename).parts] or frames
-    return f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "nowhere"
 
 
 def _code(error: SystemExit) -> int:

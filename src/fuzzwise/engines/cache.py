@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from fuzzwise import caches
+from fuzzwise.errors import BadInput
+
 
 def cache_folder() -> Path:
-    """The folder of fuzzwise in the user's cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fuzzwise"
+    """The folder of fuzzwise in the user's cache; BadInput where there cannot be one."""
+    return caches.usable()
 
 
 def kept(name: str, make: Callable[[Path, Path], None]) -> Path:
     """The folder of that name in the cache; ``make(made, work)`` fills it where it is missing.
 
     It is filled beside its final place and renamed, so that there is never half of it; ``work`` is
-    a folder for what is not kept.
+    a folder for what is not kept. One that is there is used, also where nothing can be written.
     """
-    folder = cache_folder() / name
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    for place in caches.places():
+        if (place / name).is_dir():
+            return place / name
+    folder = caches.usable() / name
+    try:
+        _make(folder, make)
+    except OSError as error:
+        raise BadInput(
+            f"{folder}: cannot be made ({error.strerror}). Make room there, or set XDG_CACHE_HOME "
+            "to another folder."
+        ) from error
+    return folder
+
+
+def _make(folder: Path, make: Callable[[Path, Path], None]) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         made, work = Path(scratch) / "made", Path(scratch) / "work"
         made.mkdir()
@@ -33,4 +46,3 @@ def kept(name: str, make: Callable[[Path, Path], None]) -> Path:
         except OSError:
             if not folder.is_dir():  # else another process was faster
                 raise
-    return folder
