@@ -109,7 +109,8 @@ def test_every_call_is_counted_once(tmp_path):
     state = State(tmp_path / "out" / "state")
     assert found["inputs"] == 20_000
     assert calls(tmp_path) == state.head.executed
-    assert 1 <= calls(tmp_path) - found["inputs"] < 5  # the empty input, and one to begin with
+    again = int(state.head.reruns)  # what looks new is called a second time
+    assert 1 <= calls(tmp_path) - found["inputs"] - again < 5  # the empty input, one to begin with
     assert int(state.seeds()["inputs"].sum()) == 20_000
     assert found["corpus"] == state.head.discoveries + state.head.initial
 

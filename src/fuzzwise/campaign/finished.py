@@ -38,6 +38,7 @@ def finished(
         seconds_left=judgement.seconds_left,
         seconds_to_decision=judgement.seconds_to_decision,
         discovery_rate=judgement.discovery_rate,
+        stability=totals.stability,
         warnings=(*totals.warnings, *held_back),
         observation=o,
         bugs=tuple(bug_found(bug) for bug in totals.bugs),

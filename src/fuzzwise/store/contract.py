@@ -93,7 +93,8 @@ class FinishedTurn:
 
     ``inputs``, ``seconds`` and ``discoveries`` are totals of the generation, ``bugs`` all bugs of
     the target so far with absolute counts. ``seconds_to_decision``: until the stop rule can say
-    stop, None where that is not known; ``discovery_rate``: discoveries to expect in a second.
+    stop, None where that is not known; ``discovery_rate``: discoveries to expect in a second;
+    ``stability``: see ``Totals``.
     """
 
     generation: str
@@ -111,6 +112,7 @@ class FinishedTurn:
     bugs: tuple[BugFound, ...]
     seconds_to_decision: float | None = None
     discovery_rate: float | None = None
+    stability: float | None = None
 
 
 @dataclass(frozen=True)

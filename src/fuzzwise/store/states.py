@@ -55,7 +55,8 @@ class TargetState:
     coverage features, or bugs for a black box (``finds_coverage`` tells). ``seconds_left`` is the
     time on a core until the accepted risk, ``seconds_to_decision`` until the stop rule can say so,
     which looks only now and then. ``reason`` and ``detail`` say why it is retired or
-    broken. ``trend`` is falling, level, rising or "".
+    broken. ``trend`` is falling, level, rising or "". ``stability`` is the share of its coverage
+    that is the same when an input runs again, None where that is not known.
     """
 
     name: str
@@ -80,6 +81,7 @@ class TargetState:
     bugs: tuple[str, ...]
     crashes: int
     warnings: tuple[str, ...]
+    stability: float | None = None
 
     @property
     def inputs_per_second(self) -> float:

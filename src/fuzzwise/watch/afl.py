@@ -6,7 +6,7 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
-from fuzzwise.engines.aflplusplus.stats import LARGEST, Untried, read_stats, untried
+from fuzzwise.engines.aflplusplus.stats import LARGEST, Untried, read_stats, stability, untried
 from fuzzwise.errors import BadInput
 from fuzzwise.tail import cannot_read, open_regular
 from fuzzwise.text import number, printable, seconds_of
@@ -65,6 +65,9 @@ class AflFolder:
             processes=tuple(Process(pid) for i in present if (pid := i.pid()) is not None),
             exact=all(i.timeline.is_exact for i in present),
             untried=_untried(present),
+            stability=min(
+                (share for i in present if (share := stability(i.stats)) is not None), default=None
+            ),
             notes=_notes(present),
         )
 

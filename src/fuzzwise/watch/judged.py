@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fuzzwise.engines import stability
 from fuzzwise.judge import Judgement, Terms, judge_history
 from fuzzwise.watch.reading import Reading
 
@@ -33,6 +34,8 @@ class Judged:
 
 def judge_reading(reading: Reading, terms: Terms) -> Judged:
     """The judgement of a reading."""
-    judgement = judge_history(reading.with_waiting, terms, exact=reading.exact)
-    notes = reading.notes if reading.exact else (*reading.notes, GROUPED)
+    unsettled = stability.unsettled(reading.stability)
+    judgement = judge_history(reading.with_waiting, terms, exact=reading.exact, unsettled=unsettled)
+    said = dict.fromkeys((*reading.notes, *stability.warnings(reading.stability)))
+    notes = tuple(said) if reading.exact else (*said, GROUPED)
     return Judged(reading, judgement, notes)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzzwise import snapshot
 from fuzzwise.campaign.places import target_folder
-from fuzzwise.engines.aflplusplus.places import untried_in
+from fuzzwise.engines.aflplusplus.places import stability_in, untried_in
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
@@ -32,9 +32,11 @@ class FuzzFolder:
         if record is None:
             raise BadInput(f"{printable(str(self.path))}: holds no campaign of `fuzzwise fuzz`.")
         observation, corpus = Observation(0, discoveries=NO_INTS), 0
+        stable = stability_in(self.path)
         if folder.state_exists() and (state := State(folder.state)).ready:
             observation = state.observation(_seconds(record.get("seconds")))
             corpus = int(state.head.seeds)
+            stable = state.stability if stable is None else stable
         name = Path(str(record.get("target", ""))).name
         bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
         return Reading(
@@ -46,6 +48,7 @@ class FuzzFolder:
             crashes=sum(bug.count for bug in bugs),
             processes=_running(self.path),
             untried=untried_in(self.path),
+            stability=stable,
         )
 
 
@@ -75,6 +78,7 @@ class CampaignTarget:
             crashes=state.crashes,
             processes=_running(self.path),
             untried=untried_in(target_folder(self.path, self._target)),
+            stability=state.stability,
             notes=(*notes, *state.warnings),
         )
 

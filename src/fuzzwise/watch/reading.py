@@ -28,8 +28,9 @@ class Reading:
     ``hangs``: None where the files do not say. ``processes``: those that write these files now, as
     far as can be made sure. ``exact``: whether each discovery has the number of its input; else
     those between two lines of the file are spread evenly between them. ``untried``: None where the
-    fuzzer chooses each seed anew. ``notes``: sentences on what
-    was corrected, left out, or cannot be known, in order of importance.
+    fuzzer chooses each seed anew. ``stability``: the share of coverage that is the same when an
+    input runs again, None where the files do not say. ``notes``: sentences on what was corrected,
+    left out, or cannot be known, in order of importance.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Reading:
     processes: tuple[Process, ...] = ()
     exact: bool = True
     untried: Untried | None = None
+    stability: float | None = None
     notes: tuple[str, ...] = ()
 
     @property

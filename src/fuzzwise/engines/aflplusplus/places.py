@@ -96,7 +96,7 @@ class AflPlaces:
 
     def stability(self) -> float | None:
         """The share of the edges that an input shows every time, as AFL++ last wrote it."""
-        return stability(read_stats(self.output / INSTANCE / "fuzzer_stats")[0])
+        return stability_in(self._folder.out)
 
     def with_waiting(self, observation: Observation) -> Observation:
         """The observation with the share of favored entries that wait, and how many were tried."""
@@ -143,6 +143,11 @@ def untried_in(out: Path) -> Untried | None:
     if not (out / OUTPUT).is_dir():
         return None
     return untried(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
+
+
+def stability_in(out: Path) -> float | None:
+    """The stability of the target in that folder; None where AFL++ has not said it."""
+    return stability(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
 
 
 def _has_entry(place: Path) -> bool:

@@ -75,6 +75,7 @@ def _target(
         "seconds_left": estimate_json(target.seconds_left),
         "bugs": list(target.bugs),
         "crashes": target.crashes,
+        "stability": target.stability,
         "warnings": [printable(warning) for warning in target.warnings],
         "stopped": {"reason": target.reason, "detail": printable(target.detail)} if ended else None,
     }

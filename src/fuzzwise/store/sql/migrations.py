@@ -24,7 +24,11 @@ def _add_what_was_judged(connection: Connection) -> None:
     add_columns(connection, schema.bugs, "checked")
 
 
-STEPS: tuple[Step, ...] = (_create, _add_what_was_judged)
+def _add_stability(connection: Connection) -> None:
+    add_columns(connection, schema.targets, "stability")
+
+
+STEPS: tuple[Step, ...] = (_create, _add_what_was_judged, _add_stability)
 """Step k makes version k from version k-1.
 
 The first makes the tables as they are now, so that a new database has everything at once; later

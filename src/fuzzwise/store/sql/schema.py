@@ -104,6 +104,7 @@ targets = Table(
     _needed("signature", Words),  # of the files it was made from when it left the schedule; "" none
     Column("seconds_to_decision", Float),  # since version 2: until the stop rule can say stop
     Column("discovery_rate", Float),  # since version 2: discoveries to expect in a second
+    Column("stability", Float),  # since version 3: the share of coverage that stays the same
 )
 
 generations = Table(

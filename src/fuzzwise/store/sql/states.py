@@ -125,6 +125,7 @@ def _target_states(
             bugs=tuple(own[row.id]),
             crashes=row.crashes,
             warnings=tuple(row.warnings),
+            stability=row.stability,
         )
         for row in kept
     )

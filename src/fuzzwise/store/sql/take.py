@@ -113,6 +113,7 @@ def _shown(turn: FinishedTurn) -> dict[str, Any]:
         "seconds_left": estimate_row(turn.seconds_left),
         "seconds_to_decision": turn.seconds_to_decision,
         "discovery_rate": turn.discovery_rate,
+        "stability": turn.stability,
         "warnings": list(dict.fromkeys(turn.warnings)),
     }
 
