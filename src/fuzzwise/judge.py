@@ -21,6 +21,7 @@ from fuzzwise.model import Estimate, Observation
 from fuzzwise.power_law import fit_growth
 from fuzzwise.special import gammaincinv
 from fuzzwise.stopping import AcceptedRisk, Decision
+from fuzzwise.text import many, upper_bound
 
 STEADY = 0.1
 """A change of the risk by no more than this share is none."""
@@ -229,7 +230,7 @@ def latest_decision(
     for look in range(latest - 1, 0, -1):
         earlier = rule(_at_look(observation, rule, look))
         if earlier.stop:
-            more = f" It had been below after {earlier.n:,} inputs, but has found more since."
+            more = f" It had been below after {many(earlier.n, 'input')}, but has found more since."
             return replace(decision, detail=decision.detail + more)
     return decision
 
@@ -323,12 +324,12 @@ def _unless_refuted(
     bound = now.value if exact or now.high is None else now.high
     if bound < rule.risk:
         return stop
-    what = f"is {bound:.2g} again" if exact else f"could still be {bound:.2g}"
+    what = f"is {bound:.2g} again" if exact else f"is at most {upper_bound(bound, rule.risk)}"
     return Decision(
         False,
         "accepted-risk",
-        f"After {stop.n:,} inputs it was below the accepted risk {rule.risk:g}, but now, after "
-        f"{observation.n:,}, the discovery probability {what}.",
+        f"After {many(stop.n, 'input')} it was below the accepted risk {rule.risk:g}, but now, "
+        f"after {observation.n:,}, the discovery probability {what}.",
         observation.n,
         now,
     )

@@ -10,6 +10,7 @@ from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.estimators.base import Estimator, need_discoveries
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Observation
+from fuzzwise.text import many, upper_bound
 
 FIRST_LOOK = 100
 """The data points of a campaign are at 100, 200, 400, … inputs (RR section 4.3)."""
@@ -82,22 +83,25 @@ class AcceptedRisk:
                 f"The estimator {self.estimator!r} has no interval, so it cannot decide when to "
                 f"stop. Choose one that has, for example {DEFAULT!r}."
             )
-        bound = f"{estimate.high:.2g}"
         if estimate.high < self.risk:
+            # The same bound as in every table: that of this look alone is lower than the rule's.
+            shown = estimator(observation, self.confidence).high or estimate.high
+            bound = upper_bound(min(shown, estimate.high), self.risk)
             return Decision(
                 True,
                 "accepted-risk",
                 f"The probability that the next input shows anything new is at most {bound}, below "
                 f"the accepted risk {self.risk:g}, with {self.confidence:.0%} confidence after "
-                f"{n:,} inputs (estimate {estimate.value:.2g}, {estimate.method}).",
+                f"{many(n, 'input')} (estimate {estimate.value:.2g}, {estimate.method}).",
                 n,
                 estimate,
             )
         return Decision(
             False,
             "accepted-risk",
-            f"At its latest look, after {n:,} inputs, the discovery probability could still be "
-            f"{bound}, which is not below the accepted risk {self.risk:g}.",
+            f"At its latest look, after {many(n, 'input')}, the discovery probability is at most "
+            f"{upper_bound(estimate.high, self.risk)} at the confidence of a look, which is not "
+            f"below the accepted risk {self.risk:g}.",
             n,
             estimate,
         )
@@ -154,7 +158,7 @@ class NoDiscovery:
         n = observation.n
         if self.inputs is not None:
             quiet = n - int(times[-1]) if len(times) else n
-            detail = f"Nothing new in the last {quiet:,} inputs (limit {self.inputs:,})."
+            detail = f"Nothing new in the last {many(quiet, 'input')} (limit {self.inputs:,})."
             return Decision(quiet >= self.inputs, "no-discovery", detail, n)
         last = observation.last_discovery_seconds if len(times) else 0.0
         if observation.seconds is None or last is None or self.seconds is None:

@@ -1,7 +1,8 @@
-"""Untrusted report text made safe to parse, keep and print."""
+"""Text: that of others made safe to parse, keep and print, and numbers as words."""
 
 from __future__ import annotations
 
+import math
 import re
 
 LIMIT = 1 << 20
@@ -60,3 +61,42 @@ def seconds_of(text: str | bytes) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value <= LONGEST else None
+
+
+def many(amount: int, word: str) -> str:
+    """A number with its noun: 1 bug, 2 bugs; 1 discovery, 2 discoveries; 1 crash, 2 crashes."""
+    if amount == 1:
+        return f"1 {word}"
+    if word.endswith("y"):
+        return f"{amount:,} {word.removesuffix('y')}ies"
+    return f"{amount:,} {word}{'es' if word.endswith(('s', 'sh')) else 's'}"
+
+
+def upper_bound(value: float, beside: float | None = None, digits: int = 2) -> str:
+    """An upper bound, rounded up, so that what is shown is still one.
+
+    It has as many digits as it takes to tell it from the number that it stands ``beside``: what is
+    below that is not shown as equal to it.
+    """
+    if not value > 0 or math.isinf(value):
+        return f"{value:g}"
+    for figures in range(digits, 17):
+        power = figures - 1 - math.floor(math.log10(value))
+        shown = f"{_raised(value, power):.{figures}g}"
+        told = float(shown)
+        if beside in (None, value) or (told != beside and (told < beside) == (value < beside)):
+            return shown
+    return repr(value)
+
+
+def significant(number: str) -> int:
+    """How many digits of a number say something: 2 in 0.0012 and in 1.2e-03."""
+    return len(number.partition("e")[0].replace(".", "").lstrip("0")) or 1
+
+
+def _raised(value: float, power: int) -> float:
+    """A number rounded up to so many digits behind the point; what is close enough stays."""
+    scaled = value * 10.0**power
+    near = round(scaled)
+    whole = near if abs(scaled - near) < 1e-6 * max(1.0, abs(scaled)) else math.ceil(scaled)
+    return whole / 10.0**power

@@ -30,6 +30,7 @@ from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
 from fuzzwise.store.contract import Added, Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, EventState, Stopped
+from fuzzwise.text import many
 
 TICK = 0.25
 """Seconds between two looks at what is going on."""
@@ -154,14 +155,16 @@ class Manager:
         if self._interrupted:
             return Stopped("interrupted", "Interrupted by the user; everything is kept.")
         if budget is not None and now >= budget:
-            return Stopped("time-budget", f"The time of {budget:,.0f} seconds is used.")
+            return Stopped("time-budget", f"The time of {many(round(budget), 'second')} is used.")
         if self._executor.running or self._results or self._roster.count(WAITING):
             return None
         broken, retired = self._roster.count(BROKEN), self._roster.count(RETIRED)
         if not retired:
             return Stopped("nothing-to-fuzz", "No target can be fuzzed.")
         but = f", but {broken} cannot be fuzzed" if broken else ""
-        return Stopped("all-retired", f"The risk of {retired} targets is as low as accepted{but}.")
+        return Stopped(
+            "all-retired", f"The risk of {many(retired, 'target')} is as low as accepted{but}."
+        )
 
     def _start_turns(self, budget: float | None) -> None:
         scheduler = self._scheduler

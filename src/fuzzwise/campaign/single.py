@@ -28,6 +28,7 @@ from fuzzwise.judge import Judgement, Terms, judge
 from fuzzwise.store.contract import Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.places import open_store
 from fuzzwise.store.states import ALONE, BROKEN, RETIRED, WAITING, Stopped
+from fuzzwise.text import many
 from fuzzwise.triage.workers import Workers
 
 TICK = 0.1
@@ -185,7 +186,9 @@ class Single:
         used = self._used(totals)
         is_late = time.monotonic() >= self._deadline or used >= (limits.seconds or inf)
         if limits.seconds is not None and (ended or is_late):
-            return Stopped("time-budget", f"The budget of {limits.seconds:,.0f} seconds is used.")
+            return Stopped(
+                "time-budget", f"The budget of {many(round(limits.seconds), 'second')} is used."
+            )
         if ended:
             return Stopped("ended", "The target ended by itself.")
         return None

@@ -88,8 +88,11 @@ def _run(name: str, words: list[str]) -> int:
 
 
 def _overview() -> str:
-    width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
+    longest = max(map(len, COMMANDS))
+    lines = []
+    for name, summary in COMMANDS.items():
+        lines += _fitted(f"  {name:<{longest}}  {summary}", longest + 4)
+    last = "fuzzwise COMMAND --help explains a command; fuzzwise --version prints the version."
     return "\n".join(
         [
             "Usage: fuzzwise COMMAND …",
@@ -99,9 +102,20 @@ def _overview() -> str:
             "Commands:",
             *lines,
             "",
-            "fuzzwise COMMAND --help explains a command; fuzzwise --version prints the version.",
+            *_fitted(last, 0),
         ]
     )
+
+
+def _fitted(line: str, hang: int) -> list[str]:
+    """A line in the width of the terminal; in a pipe as it is."""
+    if not sys.stdout.isatty():
+        return [line]
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    return textwrap.wrap(line, width, subsequent_indent=" " * hang, drop_whitespace=True)
 
 
 def _unknown(word: str) -> int:

@@ -27,10 +27,9 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
     if as_json:
         print_document(state, fresh)
         return
-    from fuzzwise.report.campaign.status import summary
+    from fuzzwise.report.campaign import status
 
-    for line in summary(state, fresh):
-        click.echo(line)
+    status.print_summary(state, fresh)
 
 
 def print_document(state: CampaignState, fresh: set[str] | None = None) -> None:

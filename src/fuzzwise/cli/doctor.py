@@ -6,6 +6,7 @@ import click
 
 from fuzzwise.cli import BAD_USAGE, options, output
 from fuzzwise.doctor import look
+from fuzzwise.report import lines
 
 
 @click.command()
@@ -35,8 +36,8 @@ def command(as_json: bool) -> None:
         width = max(len(part.name) for part in parts)
         for part in parts:
             state = f"found: {part.found}" if part.found else "MISSING"
-            click.echo(f"{part.name:<{width}}  {state}")
+            lines.say(f"{part.name:<{width}}  {state}", hang=width + 2)
             if part.missing:
-                click.echo(f"{'':<{width}}  Needed for: {part.used_for}. {part.missing}")
+                lines.say(f"{'':<{width}}  Needed for: {part.used_for}. {part.missing}")
     if any(part.missing for part in parts):
         raise click.exceptions.Exit(BAD_USAGE)

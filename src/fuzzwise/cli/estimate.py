@@ -9,7 +9,7 @@ import click
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Judgement, Terms, judge_log
-from fuzzwise.report import judgement_words, words
+from fuzzwise.report import judgement_words, lines, words
 from fuzzwise.snapshot import read
 
 
@@ -32,13 +32,13 @@ def command(
     for path in snapshots:
         log = read(path)
         for warning in log.warnings:
-            click.echo(f"Warning: {warning}", err=True)
+            lines.say(f"Warning: {warning}", err=True)
         for campaign in log.campaigns:
             name = campaign.name or path.stem
             if campaign.observations:
                 found.append((path, name, judge_log(campaign.observations, terms)))
             else:
-                click.echo(f"Warning: {path}: {name!r} has no observation yet.", err=True)
+                lines.say(f"Warning: {path}: {name!r} has no observation yet.", err=True)
     if not found:
         raise BadInput("There is no observation to estimate from.")
     if as_json:
@@ -54,24 +54,21 @@ def command(
 
 def _show(path: Path, name: str, a: Judgement) -> None:
     o = a.observation
-    facts = [f"{o.n:,} inputs"]
+    facts = [words.many(o.n, "input")]
     if o.seconds is not None:
         facts.append(words.duration(o.seconds))
     if o.species is not None:
         facts.append(f"{o.species:,} species")
     if o.discoveries is not None:
-        facts.append(f"{len(o.discoveries):,} discoveries")
+        facts.append(words.many(len(o.discoveries), "discovery"))
     if o.seeds is not None:
-        facts.append(f"{len(o.seeds):,} seeds")
-    click.echo(f"{name} ({path}): {', '.join(facts)}")
-    click.echo(judgement_words.risk(a))
+        facts.append(words.many(len(o.seeds), "seed"))
+    lines.say(f"{name} ({path}): {', '.join(facts)}")
+    lines.say(judgement_words.risk(a))
     for line in judgement_words.decision(a):
-        click.echo(line)
-    output.print_table(
-        "Discovery probability, by every estimator",
-        judgement_words.COLUMNS,
-        [judgement_words.row(method, e) for method, e in a.estimates.items()],
-    )
+        lines.say(line)
+    title = "Discovery probability, by every estimator"
+    lines.table(title, judgement_words.columns(a.estimates))
     for line in judgement_words.richness(a):
-        click.echo(line)
-    click.echo()
+        lines.say(line)
+    lines.say()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.report import grid, lines
+from fuzzwise.text import many
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,24 +86,26 @@ def _published(path: Path, as_json: bool, charts: tuple[Path, ...]) -> None:
 
 def _show_published(result: Published) -> None:
     names = list(result.subjects[0].bias)
-    output.print_table(
+    laws = [
+        (s.name, f"{s.law.r2:.4f}", f"{s.law.slope:.3f}", str(s.law.points))
+        for s in result.subjects
+    ]
+    laws.append(("mean", f"{result.mean_r2:.4f}", "", ""))
+    lines.table(
         "Power law of the discovery probability, n > 1000",
-        ("subject", "R²", "slope", "points"),
-        [
-            (s.name, f"{s.law.r2:.4f}", f"{s.law.slope:.3f}", str(s.law.points))
-            for s in result.subjects
-        ]
-        + [("mean", f"{result.mean_r2:.4f}", "", "")],
+        grid.of_rows(("subject", "R²", "slope", "points"), laws),
     )
-    output.print_table(
+    # Estimators are rows, since there are many of them: as columns they would not fit.
+    head = ("estimator", *(s.name for s in result.subjects))
+    lines.table(
         "RQ1: mean bias, orders of magnitude (0 is right, below 0 is dangerous)",
-        ("subject", *names),
-        [(s.name, *(f"{s.bias[e]:+.2f}" for e in names)) for s in result.subjects],
+        grid.of_rows(head, [(e, *(f"{s.bias[e]:+.2f}" for s in result.subjects)) for e in names]),
     )
-    output.print_table(
+    lines.table(
         "RQ2: mean variance of log10 of the estimate over the runs",
-        ("subject", *names),
-        [(s.name, *(f"{s.variance[e]:.3f}" for e in names)) for s in result.subjects],
+        grid.of_rows(
+            head, [(e, *(f"{s.variance[e]:.3f}" for s in result.subjects)) for e in names]
+        ),
     )
     left_out = [
         f"{count} of {estimator} on {s.name}"
@@ -110,7 +114,7 @@ def _show_published(result: Published) -> None:
         if count
     ]
     if left_out:
-        click.echo(f"Left out, because an estimate of 0 has no logarithm: {', '.join(left_out)}.")
+        lines.say(f"Left out, because an estimate of 0 has no logarithm: {', '.join(left_out)}.")
 
 
 def _own(
@@ -128,16 +132,16 @@ def _own(
 
         contents = [read(path) for path in logs]
         for warning in (w for log in contents for w in log.warnings):
-            click.echo(f"Warning: {warning}", err=True)
+            lines.say(f"Warning: {warning}", err=True)
         campaigns = [campaign for log in contents for campaign in log.campaigns]
-        source = f"{len(campaigns)} campaigns from {', '.join(map(str, logs))}"
+        source = f"{many(len(campaigns), 'campaign')} from {', '.join(map(str, logs))}"
     else:
         from fuzzwise.lab.evaluate.simulated import as_campaigns
         from fuzzwise.lab.urn.urn import Urn, data_points, simulate
 
         runs = simulate(Urn(), "greybox", data_points(50_000), simulated, seed)
         campaigns = list(as_campaigns(runs))
-        source = f"{simulated} simulated greybox campaigns, 50 species, seed {seed}"
+        source = f"{many(simulated, 'simulated greybox campaign')}, 50 species, seed {seed}"
     scores = score(beside_truth(campaigns, confidence))
     summary = summarise(scores)
     if as_json:
@@ -166,29 +170,25 @@ def _scores_json(scores: pl.DataFrame, summary: pl.DataFrame) -> dict[str, objec
 
 
 def _show_scores(summary: pl.DataFrame, source: str) -> None:
-    click.echo(f"Judged: {source}. Averages over the points beyond 1,000 inputs.")
+    lines.say(f"Judged: {source}. Averages over the points beyond 1,000 inputs.")
     for subject in summary["subject"].unique(maintain_order=True):
         rows = summary.filter(summary["subject"] == subject).to_dicts()
-        output.print_table(
-            subject or "All campaigns",
-            ("estimator", "bias", "variance", "under", "coverage", "beyond", "left out"),
-            [
-                (
-                    row["estimator"],
-                    "–" if row["bias"] is None else f"{row['bias']:+.2f}",
-                    "–" if row["variance"] is None else f"{row['variance']:.3f}",
-                    f"{row['under']:.0%}",
-                    "–" if row["coverage"] is None else f"{row['coverage']:.0%}",
-                    "–" if row["beyond"] is None else f"{row['beyond']:.0%}",
-                    str(row["left_out"]),
-                )
-                for row in rows
-            ],
-        )
-    click.echo("bias: mean log10(estimate / truth); variance: of log10 estimates over campaigns;")
-    click.echo(
-        "under: share of estimates below the truth; coverage: share of intervals that hold it;"
-    )
-    click.echo(
+        head = ("estimator", "bias", "variance", "under", "coverage", "beyond", "left out")
+        lines.table(subject or "All campaigns", grid.of_rows(head, map(_score_row, rows)))
+    lines.say(
+        "bias: mean log10(estimate / truth); variance: of log10 estimates over campaigns; "
+        "under: share of estimates below the truth; coverage: share of intervals that hold it; "
         "beyond: share of intervals that end below it; left out: points without a logarithm."
+    )
+
+
+def _score_row(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        row["estimator"],
+        "–" if row["bias"] is None else f"{row['bias']:+.2f}",
+        "–" if row["variance"] is None else f"{row['variance']:.3f}",
+        f"{row['under']:.0%}",
+        "–" if row["coverage"] is None else f"{row['coverage']:.0%}",
+        "–" if row["beyond"] is None else f"{row['beyond']:.0%}",
+        str(row["left_out"]),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import sys
 from pathlib import Path
 
 import click
@@ -15,7 +16,9 @@ from fuzzwise.engines.registry import engine_named, engines, likely_engine
 from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Terms
+from fuzzwise.report import lines
 from fuzzwise.report.live import View, rows
+from fuzzwise.text import many, printable
 from fuzzwise.triage.bug_book import Bug
 from fuzzwise.units import parse_count, parse_duration
 
@@ -165,7 +168,7 @@ def command(
 
     def going_on() -> None:
         if not quiet:
-            click.echo(f"Going on with the campaign in {out}.", err=True)
+            lines.say(f"Going on with the campaign in {out}.", err=True)
 
     try:
         with View(target.name, quiet=quiet or as_json) as view:
@@ -175,7 +178,7 @@ def command(
             _report_failure(target, campaign, problem)
         if not campaign.is_interrupted:
             raise
-        click.echo(str(problem), err=True)
+        lines.say(printable(str(problem)), err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     _report(target, out, standing, as_json)
     _exit(standing, fail_on_bug, accept_risk)
@@ -211,16 +214,15 @@ def _report(target: Path, out: Path, standing: Standing, as_json: bool) -> None:
         document["stopped"] = {"reason": stopped.reason, "detail": stopped.detail}
         output.print_json(document)
         return
-    for name, value in rows(totals, judgement):
-        click.echo(f"{name:>9}  {value}")
+    facts = rows(totals, judgement)
     for bug in totals.bugs:
         where = out / "crashes" / (bug.inputs[0] if bug.inputs else bug.id)
-        click.echo(
-            f"      bug  {bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
-        )
-    click.echo(f"Stopped after {totals.observation.n:,} inputs: {stopped.detail}")
+        shown = f"{bug.kind} in {bug.frames[0] if bug.frames else '?'} ({bug.count}): {where}"
+        facts.append(("bug", printable(shown)))
+    lines.show(lines.pairs(facts, lines.width_of(sys.stdout)))
+    lines.say(f"Stopped after {many(totals.observation.n, 'input')}: {stopped.detail}")
     how = "a larger --inputs" if stopped.reason == "input-budget" else "the same command"
-    click.echo(f"Kept in {out}; {how} goes on from there.")
+    lines.say(f"Kept in {out}; {how} goes on from there.")
 
 
 def _report_failure(target: Path, campaign: Single, problem: BadInput) -> None:

@@ -1,11 +1,11 @@
-"""What all commands print alike: JSON for programs, tables for people."""
+"""What all commands print alike: JSON for programs; what people read is in ``report.lines``."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from fuzzwise import streams
 from fuzzwise.errors import NotEstimable
 from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
+from fuzzwise.report import lines
 from fuzzwise.report.estimate_json import estimate_json
 
 
@@ -54,26 +55,6 @@ def judgement_json(a: Judgement) -> dict[str, object]:
     }
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; the first column is left-aligned, numbers are right-aligned."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(columns):
-        last_words = i == len(columns) - 1 and name in ("note", "why")
-        table.add_column(name, justify="left" if i == 0 or last_words else "right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=140, no_color=True)
-    click.echo(f"\n{title}")
-    console.print(table)
-
-
 def check_charts(paths: Sequence[Path]) -> None:
     """Refuse chart files of an unknown kind before any work is done."""
     if paths:
@@ -89,7 +70,7 @@ def save_charts(chart: Any, paths: Sequence[Path]) -> None:
 
     for path in paths:
         save(chart, path)
-        click.echo(f"Chart written to {path}", err=True)
+        lines.say(f"Chart written to {path}", err=True)
 
 
 def finite(value: Any) -> Any:

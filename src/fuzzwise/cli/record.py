@@ -14,6 +14,8 @@ import click
 
 from fuzzwise.cli import INTERRUPTED, options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.report import grid, lines
+from fuzzwise.text import many
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
@@ -74,7 +76,9 @@ def command(
         plan = replace(plan, cores=cores)
     plan = _without_broken(plan, broken(plan), skip_broken)
     if only_check:
-        click.echo(f"All {len(plan.targets)} configurations can be fuzzed.", err=True)
+        count = len(plan.targets)
+        what = "The configuration" if count == 1 else f"All {count} configurations"
+        lines.say(f"{what} can be fuzzed.", err=True)
         return
     stop = threading.Event()
     with _stopping(stop), RecordingView(plan) as view:
@@ -96,8 +100,9 @@ def _without_broken(
     kept = tuple(target for target in plan.targets if target.name not in problems)
     if not skip or not kept:
         advice = "" if not kept else " Repair them, or leave them out with --skip-broken."
-        raise BadInput(f"{len(problems)} configurations cannot be fuzzed.{advice}{said}")
-    click.echo(f"fuzzwise record: {len(problems)} configurations are left out:{said}", err=True)
+        raise BadInput(f"{many(len(problems), 'configuration')} cannot be fuzzed.{advice}{said}")
+    are = f"{many(len(problems), 'configuration')} {'is' if len(problems) == 1 else 'are'}"
+    lines.say(f"fuzzwise record: {are} left out:{said}", err=True)
     return replace(plan, targets=kept)
 
 
@@ -125,23 +130,21 @@ def _as_json(out: Path, results: list[Recorded]) -> dict[str, object]:
 
 
 def _show(out: Path, results: list[Recorded]) -> None:
-    output.print_table(
-        "Recorded",
-        ("configuration", "runs", "runs/s", "crashes", "hangs", "time", "started by"),
-        [
-            (
-                result.name,
-                f"{result.runs:,}",
-                f"{result.runs / max(result.seconds, 1e-9):,.0f}",
-                f"{result.crashes:,}",
-                f"{result.hangs:,}",
-                f"{result.seconds:.0f} s",
-                result.mode,
-            )
-            for result in results
-        ],
-    )
+    head = ("configuration", "runs", "runs/s", "crashes", "hangs", "time", "started by")
+    rows = [
+        (
+            result.name,
+            f"{result.runs:,}",
+            f"{result.runs / max(result.seconds, 1e-9):,.0f}",
+            f"{result.crashes:,}",
+            f"{result.hangs:,}",
+            f"{result.seconds:.0f} s",
+            result.mode,
+        )
+        for result in results
+    ]
+    lines.table("Recorded", grid.of_rows(head, rows, ranks=(0, 1, 4, 2, 3, 5, 6)))
     if any(result.crashes for result in results):
-        click.echo(f"Next, turn crashes into bugs: fuzzwise triage {out}")
+        lines.say(f"Next, turn crashes into bugs: fuzzwise triage {out}")
     elif results:
-        click.echo("Nothing crashed: there is nothing to triage or to schedule by.")
+        lines.say("Nothing crashed: there is nothing to triage or to schedule by.")

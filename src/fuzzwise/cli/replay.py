@@ -10,6 +10,8 @@ import click
 
 from fuzzwise.cli import options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.report import grid, lines
+from fuzzwise.text import many
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
@@ -173,7 +175,7 @@ def _recording(
 
         recording = read_recording(logs)
         for warning in recording.warnings:
-            click.echo(f"fuzzwise replay: {warning}", err=True)
+            lines.say(f"fuzzwise replay: {warning}", err=True)
         return recording
     from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 
@@ -239,22 +241,25 @@ def _score_json(score: SchedulerScore) -> dict[str, object]:
 
 def _what(recording: Recording) -> str:
     shared = ", some shared" if recording.shares_bugs else ""
-    return f"{len(recording.configurations)} configurations, {len(recording.bugs)} bugs{shared}"
+    count = many(len(recording.configurations), "configuration")
+    return f"{count}, {many(len(recording.bugs), 'bug')}{shared}"
 
 
 def _show(plan: _Plan, result: _Result) -> None:
     from fuzzwise.report.words import duration
 
     best, epochs = result.best, plan.epochs
-    budget = f"a budget of {duration(plan.seconds)}, {plan.repeats} repeats"
-    click.echo(f"{_what(plan.recording)}; {budget}.")
-    click.echo(f"An epoch has {epochs[0]} runs or {duration(epochs[1])}.")
-    at_most = "" if best.exact else f" to {best.upper}"
-    click.echo(f"The best schedule in hindsight finds {best.lower}{at_most} bugs.")
+    budget = f"a budget of {duration(plan.seconds)}, {many(plan.repeats, 'repeat')}"
+    lines.say(f"{_what(plan.recording)}; {budget}.")
+    lines.say(f"An epoch has {many(epochs[0], 'run')} or {duration(epochs[1])}.")
+    bugs = many(best.upper, "bug")
+    finds = bugs if best.exact else f"{best.lower} to {bugs}"
+    lines.say(f"The best schedule in hindsight finds {finds}.")
     _show_scores(result.scores)
-    click.echo(
-        "area: mean number of bugs known over the budget. vs: ratio of the areas; + or - marks one\n"
-        "that is larger or smaller beyond chance (p < 0.01, Mann-Whitney test, Holm's correction)."
+    lines.say(
+        "bugs: at the end, with the 95% interval of the mean. area: mean number of bugs known over "
+        "the budget. vs: ratio of the areas; + or - marks one that is larger or smaller beyond "
+        "chance (p < 0.01, Mann-Whitney test, Holm's correction)."
     )
 
 
@@ -262,26 +267,23 @@ def _show_scores(scores: list[SchedulerScore]) -> None:
     from fuzzwise.report.words import duration
 
     baselines = [against.baseline for against in scores[0].against or scores[-1].against]
-    head = (
-        "scheduler",
-        *(f"at {duration(time)}" for time, _ in scores[0].at[:-1]),
-        "at the end",
-        "area",
-        "optimum",
-        *(f"vs {_short(name)}" for name in baselines),
-    )
+    times = [f"at {duration(time)}" for time, _ in scores[0].at[:-1]]
+    versus = [f"vs {_short(name)}" for name in baselines]
+    head = ("scheduler", "bugs", "interval", "area", "optimum", *versus, *times)
     rows = [
         (
             score.name,
-            *(f"{m.value:.1f}" for _, m in score.at[:-1]),
-            f"{score.bugs.value:.1f} ({score.bugs.low:.1f}–{score.bugs.high:.1f})",
+            f"{score.bugs.value:.1f}",
+            f"{score.bugs.low:.1f}–{score.bugs.high:.1f}",
             f"{score.area.value:.2f}",
             "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
             *(_against(score, name) for name in baselines),
+            *(f"{m.value:.1f}" for _, m in score.at[:-1]),
         )
         for score in scores
     ]
-    output.print_table("Bugs found, best area first", head, rows)
+    ranks = (0, 1, 3, 2, 5, *[4] * len(versus), *[6] * len(times))
+    lines.table("Bugs found, best area first", grid.of_rows(head, rows, ranks))
 
 
 def _short(baseline: str) -> str:
@@ -305,5 +307,8 @@ def _chart(plan: _Plan, result: _Result) -> Any:
         result.scores,
         result.curves.lower.bugs_at_each(moments),
         chart.headline(result.scores, result.best.upper, plan.seconds),
-        [_what(plan.recording), f"{plan.repeats} repeats a scheduler, each in another order"],
+        [
+            _what(plan.recording),
+            f"{many(plan.repeats, 'repeat')} a scheduler, each in another order",
+        ],
     )

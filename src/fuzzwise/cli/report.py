@@ -9,6 +9,7 @@ import click
 from fuzzwise.cli import campaign_output, options
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.report import lines
 
 
 @click.command()
@@ -75,7 +76,7 @@ def command(
 
         path = out or folder / "report.html"
         _write(path, page(state, reader.history(), reader.bug_times(), fresh))
-        click.echo(f"The report is {path}.", err=True)
+        lines.say(f"The report is {path}.", err=True)
 
 
 def _write(path: Path, text: str) -> None:

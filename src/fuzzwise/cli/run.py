@@ -16,6 +16,7 @@ from fuzzwise.cli import (
     campaign_output,
     options,
 )
+from fuzzwise.report import lines
 from fuzzwise.text import printable
 from fuzzwise.units import parse_duration
 
@@ -65,7 +66,7 @@ def command(
             signal.signal(number, lambda *_: running.interrupt())
     state = running.run(
         allowed,
-        lambda sentence: None if quiet else click.echo(sentence, err=True),
+        lambda sentence: None if quiet else lines.say(sentence, err=True),
         lambda read, before: View(read, before=before, quiet=quiet or as_json),
     )
     fresh = new_bugs(state.bugs, known) if baseline else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from fuzzwise.errors import BadInput
 from fuzzwise.lab.evaluate.simulated import as_campaigns
 from fuzzwise.lab.urn.summary import ModeSummary, UrnSummary, run_both
 from fuzzwise.lab.urn.urn import SCHEDULES, Urn, UrnCampaign, data_points, simulate
-from fuzzwise.report import words
+from fuzzwise.report import grid, lines, words
+from fuzzwise.report.grid import Column
 from fuzzwise.snapshot import write
 
 
@@ -92,7 +94,7 @@ def _write_snapshots(path: Path, runs: list[UrnCampaign]) -> None:
         write(path, as_campaigns(runs))
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error
-    click.echo(f"Snapshots written to {path}", err=True)
+    lines.say(f"Snapshots written to {path}", err=True)
 
 
 def _json(summary: UrnSummary) -> dict[str, object]:
@@ -136,42 +138,45 @@ def _mode_json(mode: ModeSummary) -> dict[str, object]:
 def _show(summary: UrnSummary) -> None:
     grey, black = summary.greybox, summary.blackbox
     shown = _decades(grey.points.tolist())
-    output.print_table(
-        f"Urn with {summary.urn.species} species, means over {grey.campaigns} campaigns",
-        (
-            "inputs",
-            "Δ greybox",
-            "Δ blackbox",
-            "bias log10",
-            "species g",
-            "species b",
-            "bug g",
-            "bug b",
-        ),
-        [
-            (
-                f"{int(grey.points[i]):,}",
-                words.number(float(grey.delta[i])),
-                words.number(float(black.delta[i])),
-                f"{summary.log_bias[i]:+.2f}".replace("+nan", "–"),
-                f"{grey.species[i]:.1f}",
-                f"{black.species[i]:.1f}",
-                words.number(float(grey.bug_probability[i]), 2),
-                words.number(float(black.bug_probability[i]), 2),
-            )
-            for i in shown
-        ],
+    over = words.many(grey.campaigns, "campaign")
+    lines.table(
+        f"Urn with {summary.urn.species} species, means over {over}", _columns(summary, shown)
     )
-    click.echo("Δ: probability that the next input shows a species for the first time (exact).")
-    click.echo("bias: adaptive bias, log10 of Δ greybox / Δ blackbox; bug: probability of the bug.")
+    lines.say("Δ: probability that the next input shows a species for the first time (exact).")
+    lines.say(
+        "g: greybox, b: blackbox; bias: adaptive bias, log10 of Δ g / Δ b; bug: probability of the "
+        "bug."
+    )
     for mode in (grey, black):
         law = f"R² {mode.law.r2:.4f}, slope {mode.law.slope:.2f}" if mode.law else "none"
         median = mode.median_bug
-        bug = f", half of them within {median:,.0f} inputs" if median is not None else ""
-        click.echo(
-            f"{mode.mode}: power law of Δ on n: {law}; "
-            f"bug found in {len(mode.bug_found_at)} of {mode.campaigns} campaigns{bug}."
+        bug = (
+            "" if median is None else f", half of them within {words.many(round(median), 'input')}"
         )
+        lines.say(
+            f"{mode.mode}: power law of Δ on n: {law}; bug found in {len(mode.bug_found_at)} of "
+            f"{words.many(mode.campaigns, 'campaign')}{bug}."
+        )
+
+
+def _columns(summary: UrnSummary, shown: list[int]) -> list[Column]:
+    grey, black = summary.greybox, summary.blackbox
+    rows = [
+        (
+            f"{int(grey.points[i]):,}",
+            words.number(float(grey.delta[i])),
+            words.number(float(black.delta[i])),
+            f"{summary.log_bias[i]:+.2f}".replace("+nan", "–"),
+            f"{grey.species[i]:.1f}",
+            f"{black.species[i]:.1f}",
+            words.number(float(grey.bug_probability[i]), 2),
+            words.number(float(black.bug_probability[i]), 2),
+        )
+        for i in shown
+    ]
+    head = ("inputs", "Δ g", "Δ b", "bias", "species g", "species b", "bug g", "bug b")
+    first, *others = grid.of_rows(head, rows)
+    return [replace(first, right=True), *others]
 
 
 def _decades(points: list[int]) -> list[int]:

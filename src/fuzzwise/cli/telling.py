@@ -27,9 +27,18 @@ def say(sentence: str) -> None:
     """Print to stderr, where that is possible; names in it may hold anything."""
     safe = "\n".join(map(printable, sentence.split("\n")))
     try:
-        print(safe, file=sys.stderr, flush=True)  # noqa: T201
+        print(_fitted(safe), file=sys.stderr, flush=True)  # noqa: T201
     except (OSError, ValueError):
         streams.give_up(sys.stderr)
+
+
+def _fitted(text: str) -> str:
+    """On a terminal, in lines that end between words."""
+    if not sys.stderr.isatty():
+        return text
+    from fuzzwise.report import lines
+
+    return "\n".join(lines.fitted(text, lines.width_of(sys.stderr)))
 
 
 def unexpected(error: BaseException) -> str:

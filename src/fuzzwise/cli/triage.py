@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +14,9 @@ import click
 from fuzzwise.cli import options, output
 from fuzzwise.engines.python.launch import with_runner
 from fuzzwise.errors import BadInput
-from fuzzwise.report.words import many
-from fuzzwise.text import printable
+from fuzzwise.report import lines
+from fuzzwise.report.grid import Column
+from fuzzwise.text import many, printable
 from fuzzwise.triage import inputs, keep
 from fuzzwise.triage.examine import INPUT, Limits, absolute
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
@@ -163,7 +164,7 @@ def _files(
     triage = how.group(inputs.from_files(files, command, within))
     if not triage.bugs and not triage.timeouts:
         raise BadInput(
-            f"None of the {len(files)} inputs crashes {shlex.join(words)}. Is it the program, the "
+            f"{_none_of(len(files))} {shlex.join(words)}. Is it the program, the "
             "build and the way to pass the input (@@ or standard input) that crashed?"
         )
     return triage
@@ -183,6 +184,10 @@ def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How) -> 
     )
 
 
+def _none_of(inputs: int) -> str:
+    return "The input does not crash" if inputs == 1 else f"None of the {inputs} inputs crashes"
+
+
 def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
     from fuzzwise.lab.recording.triaged import triage_recording
 
@@ -194,9 +199,9 @@ def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
         folder, depth=how.depth, jobs=how.jobs, checks=how.checks, progress=_shown()
     )
     for warning in result.warnings:
-        click.echo(f"fuzzwise triage: {warning}", err=True)
-    click.echo(f"The log for replays is {result.path}. Next: fuzzwise replay {folder}", err=True)
-    click.echo(
+        lines.say(f"fuzzwise triage: {warning}", err=True)
+    lines.say(f"The log for replays is {result.path}. Next: fuzzwise replay {folder}", err=True)
+    lines.say(
         "Inputs are made again on demand: --out DIR writes the smallest of each bug.", err=True
     )
     return result.triage
@@ -216,41 +221,44 @@ def _shown() -> Progress | None:
 
 
 def _progress(done: int, total: int) -> None:
-    click.echo(f"\r{done:,} of {total:,} inputs{'' if done < total else '   '}", err=True, nl=False)
+    click.echo(
+        f"\r{done:,} of {many(total, 'input')}{'' if done < total else '   '}", err=True, nl=False
+    )
     if done == total:
         click.echo("", err=True)
 
 
 def _print(triage: Triage, out: Path | None) -> None:
-    rows = [
-        [
-            bug.id,
-            f"{len(bug.inputs):,}",
-            bug.identity.severity,
-            bug.identity.kind,
-            bug.identity.frames[0] if bug.identity.frames else "?",
-            "flaky" if bug.flaky else "every time",
-        ]
-        for bug in triage.bugs
-    ]
     count = sum(len(bug.inputs) for bug in triage.bugs)
-    columns = ("bug", "inputs", "severity", "kind", "in", "shows")
-    output.print_table(f"{many(len(rows), 'bug')} in {many(count, 'input')}", columns, rows)
+    title = f"{many(len(triage.bugs), 'bug')} in {many(count, 'input')}"
+    lines.table(title, _columns(triage.bugs))
     for bug in triage.bugs:
-        click.echo(f"{bug.id}  {bug.verdict.summary}")
-        click.echo(f"  stack: {' < '.join(bug.identity.frames) or 'unknown'}")
-        click.echo(f"  smallest input: {printable(bug.reproducer.name)}")
+        lines.say(f"{bug.id}  {bug.verdict.summary}", hang=4)
+        lines.say(f"  stack: {' < '.join(bug.identity.frames) or 'unknown'}", hang=4)
+        lines.say(f"  smallest input: {printable(bug.reproducer.name)}", hang=4)
     _list("timeout", triage.timeouts)
     _list("did not crash", triage.silent)
     if out is not None and triage.bugs:
-        click.echo(f"The smallest inputs, with reports and commands, are in {out}.")
+        lines.say(f"The smallest inputs, with reports and commands, are in {out}.")
+
+
+def _columns(bugs: Sequence[TriagedBug]) -> list[Column]:
+    where = [bug.identity.frames[0] if bug.identity.frames else "?" for bug in bugs]
+    return [
+        Column("bug", [bug.id for bug in bugs]),
+        Column("inputs", [f"{len(bug.inputs):,}" for bug in bugs], rank=3, right=True),
+        Column("severity", [bug.identity.severity for bug in bugs], rank=2),
+        Column("kind", [bug.identity.kind for bug in bugs], rank=1),
+        Column("in", where, rank=5),
+        Column("shows", ["flaky" if bug.flaky else "every time" for bug in bugs], rank=4),
+    ]
 
 
 def _list(title: str, crashes: Iterable[CrashingInput]) -> None:
     names = [printable(crash.name) for crash in crashes]
     if names:
         more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-        click.echo(f"{title} ({len(names):,}): {', '.join(names[:_SHOWN])}{more}")
+        lines.say(f"{title} ({len(names):,}): {', '.join(names[:_SHOWN])}{more}", hang=2)
 
 
 def _document(triage: Triage, words: tuple[str, ...]) -> dict[str, object]:

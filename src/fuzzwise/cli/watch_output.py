@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 
 import click
 
 from fuzzwise.cli import output
-from fuzzwise.report import judgement_words, short
+from fuzzwise.report import judgement_words, lines, short
 from fuzzwise.report.watch import words as watch_words
 from fuzzwise.text import printable
 from fuzzwise.watch.end_cleanly import Ending
@@ -43,9 +41,9 @@ def final(look: Look, stopped: Stopped, endings: Sequence[str], *, as_json: bool
         click.echo(json.dumps(output.finite(whole)))
         return
     report(look, as_json=False)
-    _say(f"Watched for {short.clock(look.seconds)}: {stopped.detail}")
+    lines.say(f"Watched for {short.clock(look.seconds)}: {stopped.detail}")
     for text in endings:
-        _say(text)
+        lines.say(text)
 
 
 def endings(found: Sequence[tuple[Judged, Ending]], *, as_json: bool) -> list[str]:
@@ -56,7 +54,7 @@ def endings(found: Sequence[tuple[Judged, Ending]], *, as_json: bool) -> list[st
         said += texts
         if not ending.clean and not as_json:
             for text in texts:
-                click.echo(f"WARNING  {text}", err=True)
+                lines.say(f"WARNING  {text}", err=True)
     return said
 
 
@@ -95,47 +93,35 @@ def _overview(look: Look) -> None:
     risk = look.campaigns[0].judged.judgement.accepted_risk
     if risk is not None:
         reached = sum(c.judged.reached for c in look.campaigns)
-        click.echo(
-            f"{reached} of {len(look.campaigns)} campaigns are below the accepted risk {risk:g}.\n"
+        are = "is" if reached == 1 else "are"
+        lines.say(
+            f"{reached} of {len(look.campaigns)} campaigns {are} below the accepted risk {risk:g}.\n"
         )
 
 
 def _show(campaign: Standing) -> None:
     judged = campaign.judged
     path, name = printable(str(judged.reading.path)), watch_words.name(judged)
-    click.echo(name if name == path else f"{name} ({path})")
+    lines.say(name if name == path else f"{name} ({path})")
     for line in watch_words.conclusion(judged):
-        _say(line)
+        lines.say(line)
     for warning in campaign.warnings:
-        _say(f"WARNING: {short.sentence(warning.text)}")
-    click.echo()
-    for name, value in watch_words.facts(judged):
-        click.echo(f"{name:>8}  {value}")
+        lines.say(f"WARNING: {short.sentence(warning.text)}")
+    lines.say()
+    lines.show(lines.pairs(watch_words.facts(judged), lines.width_of(sys.stdout)))
     for line in watch_words.growth(judged):
-        _say(line)
-    output.print_table(
+        lines.say(line)
+    lines.table(
         "Discovery probability, by every estimator that these files allow",
-        judgement_words.COLUMNS,
-        watch_words.possible(judged),
+        judgement_words.columns(watch_words.possible(judged)),
     )
     missing = watch_words.impossible(judged)
     if missing:
-        click.echo("These files do not allow:")
+        lines.say("These files do not allow:")
     for line in missing:
-        _say(f"- {line}")
+        lines.say(f"- {line}", hang=2)
     if judged.notes:
-        click.echo("How the files were read:")
+        lines.say("How the files were read:")
     for note in judged.notes:
-        _say(f"- {short.sentence(note)}")
-    click.echo()
-
-
-def _say(text: str) -> None:
-    """A sentence; on a terminal its lines end between words, in a pipe it is one line."""
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-        indent = "  " if text.startswith("- ") else ""
-        text = textwrap.fill(
-            text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-    click.echo(text)
+        lines.say(f"- {short.sentence(note)}", hang=2)
+    lines.say()

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators import intervals
 from fuzzwise.model import Estimate, Ints, Observation, SeedCounts
+from fuzzwise.text import many
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ def rule_of_three(name: str, observation: Observation, times: Ints, confidence: 
         confidence,
         name,
         observation.n,
-        f"no discovery in the last {quiet} inputs",
+        f"no discovery in the last {many(quiet, 'input')}",
     )
 
 

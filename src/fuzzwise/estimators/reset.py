@@ -29,8 +29,9 @@ class ResetGoodTuring:
         """Estimate from the singletons of the current window."""
         singletons = observation.resets.get(self.a)
         if singletons is None:
+            added = "added seed" if self.a == 1 else f"{self.a} added seeds"
             raise NotEstimable(
-                f"needs singletons since the last {self.a} added seeds (field resets.{self.a}), "
+                f"needs singletons since the last {added} (field resets.{self.a}), "
                 "which this observation does not have"
             )
         if observation.n == 0:

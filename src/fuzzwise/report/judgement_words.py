@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from math import isinf
+from collections.abc import Mapping
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT
 from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
 from fuzzwise.report import words
-
-COLUMNS = ("estimator", "Δ", "low", "high", "note")
+from fuzzwise.report.grid import Column
 
 
 def risk(a: Judgement) -> str:
@@ -31,7 +30,7 @@ def decision(a: Judgement) -> list[str]:
         return [f"Stop: {a.decision.detail}"]
     lines = [f"Go on: {a.decision.detail}"]
     left, seconds = a.inputs_left, a.seconds_left
-    if left is not None and isinf(left.value):
+    if left is not None and not left.value < words.LARGEST:
         lines.append(
             f"Left to an accepted risk of {a.accepted_risk:g}: no end in sight, since discoveries "
             "do not become rarer."
@@ -45,7 +44,7 @@ def decision(a: Judgement) -> list[str]:
         line = f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)}"
         line += " inputs"
         if seconds:
-            line += f", at the present speed {words.span(seconds, words.duration)}"
+            line += f", at the present speed {words.time_ahead(seconds)}"
         lines.append(line + ".")
     return lines
 
@@ -64,8 +63,19 @@ def richness(a: Judgement) -> list[str]:
     return lines
 
 
-def row(method: str, e: Estimate | NotEstimable) -> tuple[str, ...]:
-    """An estimator's row in a table with ``COLUMNS``."""
+def columns(estimates: Mapping[str, Estimate | NotEstimable]) -> list[Column]:
+    """What estimators say, each in a row of a table."""
+    titles = ("estimator", "Δ", "low", "high", "note")
+    rows = [_row(method, e) for method, e in estimates.items()]
+    cells = [[row[i] for row in rows] for i in range(len(titles))]
+    return [
+        Column(titles[0], cells[0]),
+        *(Column(titles[i], cells[i], rank=i - 1, right=True) for i in (1, 2, 3)),
+        Column(titles[4], cells[4], least=32, folds=True),
+    ]
+
+
+def _row(method: str, e: Estimate | NotEstimable) -> tuple[str, ...]:
     name = f"{method} (default)" if method == DEFAULT else method
     if isinstance(e, NotEstimable):
         return name, "–", "–", "–", str(e)

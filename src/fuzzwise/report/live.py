@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import Self
+
+from rich.text import Text
 
 from fuzzwise.engines.contract import Totals
 from fuzzwise.judge import Judgement
-from fuzzwise.report import left, words
+from fuzzwise.report import left, short, words
+from fuzzwise.report.lines import pairs, wrapped
 from fuzzwise.report.terminal import Screen
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 LINE_EVERY = 10.0
 DRAW_EVERY = 0.5
+STYLES = {"WARNING": "bold red"}
 
 
 class View:
@@ -45,21 +47,19 @@ class View:
             return
         self._next = now + (DRAW_EVERY if self._screen else LINE_EVERY)
         if self._screen:
-            self._screen.draw(lambda *_: self._table(totals, judgement))
+            self._screen.draw(lambda *size: self._picture(totals, judgement, *size))
         else:
             print(line(totals, judgement), file=sys.stderr, flush=True)  # noqa: T201
 
-    def _table(self, totals: Totals, judgement: Judgement) -> Table:
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
+    def _picture(self, totals: Totals, judgement: Judgement, width: int, height: int) -> Text:
+        return picture(self._name, rows(totals, judgement), width, height)
 
-        table = Table(box=box.ROUNDED, show_header=False, title=f"fuzzwise · {self._name}")
-        table.add_column(style="dim", justify="right")
-        table.add_column(min_width=48)
-        for name, value in rows(totals, judgement):
-            table.add_row(name, Text(value))
-        return table
+
+def picture(name: str, shown: Sequence[tuple[str, str]], width: int, height: int) -> Text:
+    """The rows under a title, as many lines of them as there is room for."""
+    head = Text("fuzzwise", "bold").append(f" {short.name(name)}", "default")
+    made = [*wrapped(head, width, cut=True), *pairs(shown, width, STYLES, cut=True)]
+    return Text("\n", no_wrap=True, end="").join(made[: max(1, height)])
 
 
 def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
@@ -70,12 +70,13 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
     speed = o.n / o.seconds if o.seconds else 0.0
     found = len(o.discoveries) if o.discoveries is not None else 0
     total = f", about {a.richness.value:,.0f} in all" if a.richness else ""
+    by = f"{o.species or 0:,} found by {words.many(found, 'discovery')}{total}"
     trend = f"  {a.trend}" if a.trend else ""
     shown = [
         ("risk", (words.probability(a.risk) if a.risk else "–") + trend),
         ("inputs", f"{o.n:,}   {speed:,.0f}/s   {words.duration(o.seconds or 0)}"),
-        ("species", f"{o.species or 0:,} found by {found:,} discoveries{total}"),
-        ("corpus", f"{totals.corpus:,} seeds"),
+        ("species", by),
+        ("corpus", words.many(totals.corpus, "seed")),
         ("bugs", _bugs(totals)),
     ]
     if totals.stability is not None and totals.stability < 1:
@@ -83,7 +84,7 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
     if a.risk and a.risk.note:
         shown.insert(1, ("", a.risk.note))
     if a.accepted_risk is not None and a.seconds_left:
-        shown.insert(1, ("left", f"{left.in_words(a)} to the accepted {a.accepted_risk:g}"))
+        shown.insert(1, ("left", left.to_accepted(a)))
     if totals.doing:
         shown.append(("", totals.doing))
     shown += [("WARNING", warning) for warning in totals.warnings]
@@ -105,4 +106,4 @@ def _bugs(totals: Totals) -> str:
         return "none"
     crashes = sum(bug.count for bug in totals.bugs)
     kinds = ", ".join(sorted({bug.kind for bug in totals.bugs}))
-    return f"{len(totals.bugs)} ({crashes} crashes): {kinds}"
+    return f"{len(totals.bugs)} ({words.many(crashes, 'crash')}): {kinds}"

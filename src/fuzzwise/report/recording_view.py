@@ -11,6 +11,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 from fuzzwise.lab.recording.config import RecordingPlan
 from fuzzwise.lab.recording.recorder import Recorded
+from fuzzwise.text import many
+
+WIDE = 80
+"""Columns of a terminal that has room for a long bar beside the words."""
 
 
 class RecordingView:
@@ -21,7 +25,7 @@ class RecordingView:
         self._plan = plan
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=24 if self._console.width >= WIDE else 8),
             TextColumn("{task.fields[said]}", markup=False),
             TimeRemainingColumn(),
             console=self._console,
@@ -48,13 +52,13 @@ class RecordingView:
                 bar = self._bars.add_task(done.name, total=self._plan.seconds, said="")
                 self._tasks[done.name] = bar
             task = self._tasks[done.name]
-            said = f"{done.runs:,} runs, {done.crashes:,} crashes"
+            said = f"{many(done.runs, 'run')}, {many(done.crashes, 'crash')}"
             self._bars.update(task, completed=done.seconds, said=said, visible=not done.finished)
             finished = sum(t.finished for t in self._bars.tasks if t.id != self._all)
             self._bars.update(
                 self._all,
                 completed=sum(t.completed for t in self._bars.tasks if t.id != self._all),
-                said=f"{finished} of {len(self._plan.targets)} configurations",
+                said=f"{finished} of {many(len(self._plan.targets), 'configuration')}",
             )
             if done.finished and done.name not in self._finished:
                 self._finished.add(done.name)

@@ -7,7 +7,8 @@ import math
 from rich.cells import cell_len
 
 from fuzzwise.model import Estimate
-from fuzzwise.text import clean, printable
+from fuzzwise.report.words import FAR, YEAR
+from fuzzwise.text import clean, printable, significant, upper_bound
 
 NONE = "–"
 MOST_CHARACTERS = 400
@@ -41,39 +42,45 @@ def clock(seconds: float) -> str:
 
 
 def rough(seconds: float) -> str:
-    """A time that is only known roughly, in at most 5 characters: 45s, 12m, 3.2h, 5.1d, >99y."""
+    """A time that is only known roughly, in at most 6 characters: 45s, 12m, 3.2h, 5.1d, >1y.
+
+    What is not in sight has no end.
+    """
     if math.isnan(seconds):
         return NONE
-    if math.isinf(seconds):
-        return "never"
-    for size, letter in ((31557600, "y"), (86400, "d"), (3600, "h")):
+    if seconds > YEAR:
+        return "no end" if seconds > FAR else ">1y"
+    for size, letter in ((86400, "d"), (3600, "h")):
         if seconds >= size:
             amount = seconds / size
-            return f"{amount:.1f}{letter}" if amount < 9.95 else _most(amount, letter)
+            return f"{amount:.1f}{letter}" if amount < 9.95 else f"{amount:.0f}{letter}"
     return f"{seconds / 60:.0f}m" if seconds >= 99.5 else f"{max(0.0, seconds):.0f}s"
 
 
-def chance(value: float | None, *, upper: bool = False) -> str:
+def chance(value: float | None, *, upper: bool = False, beside: float | None = None) -> str:
     """A probability in at most 7 characters, two digits: 3.1e-05, 0.12, 1.
 
-    An upper bound is rounded up, so that what is shown is still one.
+    An upper bound is rounded up, so that what is shown is still one; it has more digits where it
+    would look like the number that it stands ``beside``.
     """
     if value is None or math.isnan(value):
         return NONE
     value = min(1.0, max(0.0, value))
     if value in (0.0, 1.0):
         return f"{value:.0f}"
+    digits = 2
     if upper:
-        unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-        value = min(1.0, math.ceil(round(value / unit, 6)) * unit)
-    return f"{value:.2g}" if value >= 0.01 else f"{value:.1e}"
+        shown = upper_bound(value, beside)
+        value, digits = min(1.0, float(shown)), max(2, significant(shown))
+    return f"{value:.{digits}g}" if value >= 0.01 else f"{value:.{digits - 1}e}"
 
 
-def risk(estimate: Estimate | None) -> str:
+def risk(estimate: Estimate | None, accepted: float | None = None) -> str:
     """A risk and its upper bound: 3.1e-05 (at most 8.3e-05)."""
     if estimate is None:
         return NONE
-    most = f" (at most {chance(estimate.high, upper=True)})" if estimate.high is not None else ""
+    high = estimate.high
+    most = "" if high is None else f" (at most {chance(high, upper=True, beside=accepted)})"
     return chance(estimate.risk) + most
 
 
@@ -87,15 +94,18 @@ def sentence(text: str) -> str:
     return " ".join(clean(text)[:MOST_CHARACTERS].split())
 
 
-def fitted(text: str, width: int, *, middle: bool = False) -> str:
+def fitted(text: str, width: int, *, middle: bool = False, words: bool = False) -> str:
     """A text in at most so many cells of a terminal; what does not fit becomes an ellipsis.
 
     It stands at the end, or in the ``middle``, since names often differ in both of their ends.
+    With ``words``, it stands for whole words, as long as one of them fits.
     """
     if width <= 0:
         return ""
     if cell_len(text) <= width:
         return text
+    if words and " " in (part := _part(text, width - 1)).strip():
+        return f"{part.rpartition(' ')[0].rstrip()} …"
     tail = _part(text[::-1], (width - 1) // 2)[::-1] if middle else ""
     return _part(text, width - 1 - cell_len(tail)) + "…" + tail
 
@@ -107,7 +117,3 @@ def _part(text: str, width: int) -> str:
         if used > width:
             return text[:i]
     return text
-
-
-def _most(amount: float, letter: str) -> str:
-    return f"{amount:.0f}{letter}" if amount < 99.5 or letter != "y" else ">99y"

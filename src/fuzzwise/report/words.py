@@ -6,6 +6,13 @@ import math
 from collections.abc import Callable
 
 from fuzzwise.model import Estimate
+from fuzzwise.text import many as many
+
+YEAR = 86400 * 365.25
+FAR = 100 * YEAR
+LARGEST = 1e18
+NOT_IN_SIGHT = "not in sight"
+"""How far away something is that will not happen while anybody waits."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -13,7 +20,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
-        return "never"
+        return "without end"
     if value == 0:
         return "0"
     return f"{value:.{digits}g}" if 1e-3 <= abs(value) < 10**digits else f"{value:.{digits - 1}e}"
@@ -22,16 +29,11 @@ def number(value: float | None, digits: int = 3) -> str:
 def count(value: float) -> str:
     """A large number as people say it: 1,234 or 5.6 million."""
     if math.isinf(value):
-        return "never"
+        return "without end"
     for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if value >= size:
             return f"{value / size:.3g} {word}" if value < 1e15 else f"{value:.2e}"
     return f"{value:,.0f}"
-
-
-def many(amount: int, word: str) -> str:
-    """A number with its noun: 1 bug, 2 bugs."""
-    return f"{amount:,} {word}{'' if amount == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -42,19 +44,40 @@ def percent(share: float) -> str:
 def duration(seconds: float) -> str:
     """A time as people say it: 90 s, 12 min, 5.2 h, 3.1 days."""
     if math.isinf(seconds):
-        return "never"
-    for size, word in ((86400 * 365.25, "years"), (86400, "days"), (3600, "h"), (60, "min")):
+        return "without end"
+    for size, word in ((YEAR, "years"), (86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {word}"
     return f"{seconds:.3g} s"
 
 
-def span(estimate: Estimate, words: Callable[[float], str]) -> str:
-    """A value and its interval, in the given words."""
+def ahead(seconds: float) -> str:
+    """A time that is still to come; of what is far away nobody knows the number of years."""
+    if seconds > FAR:
+        return NOT_IN_SIGHT
+    return "more than a year" if seconds > YEAR else duration(seconds)
+
+
+def time_ahead(estimate: Estimate) -> str:
+    """A time that is still to come with its interval: about 5 min (2 min to 3 h)."""
+    if estimate.value > YEAR:
+        return ahead(estimate.value)
+    return span(estimate, duration, most=YEAR)
+
+
+def span(estimate: Estimate, words: Callable[[float], str], most: float = LARGEST) -> str:
+    """A value and its interval, in the given words; an end beyond ``most`` is not named."""
+    if estimate.value > most:
+        return NOT_IN_SIGHT
     text = f"about {words(estimate.value)}"
     if estimate.low is None or estimate.high is None:
         return text
-    return f"{text} ({words(estimate.low)} to {words(estimate.high)})"
+    low = words(estimate.low)
+    return (
+        f"{text} ({low} or more)"
+        if estimate.high > most
+        else f"{text} ({low} to {words(estimate.high)})"
+    )
 
 
 def probability(e: Estimate) -> str:

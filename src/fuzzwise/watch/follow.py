@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fuzzwise.errors import BadInput
 from fuzzwise.estimators.waiting import are_many
 from fuzzwise.judge import Terms
+from fuzzwise.text import many
 from fuzzwise.watch.end_cleanly import Ending, end_cleanly
 from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Reading
@@ -182,7 +183,8 @@ class Follower:
                 0,
                 Warn(
                     "no-process",
-                    f"No process is writing these files: the count stands still at {n:,} inputs."
+                    "No process is writing these files: the count stands still at "
+                    f"{many(n, 'input')}."
                     if still > 0 or path.seen
                     else "No process that writes these files was found.",
                 ),
@@ -194,7 +196,7 @@ class Follower:
                 else ""
             )
             minutes = f"{still / 60:.0f} min" if still >= 120 else f"{still:.0f} s"
-            text = f"The count has stood still at {n:,} inputs for {minutes}.{why}"
+            text = f"The count has stood still at {many(n, 'input')} for {minutes}.{why}"
             found.insert(0, Warn("still", text))
         return tuple(found)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fuzzwise.engines.blackbox.model import Limits
 from fuzzwise.engines.blackbox.tally import MOST_UNTRACED, Tally
+from fuzzwise.text import many
 
 
 def warnings(tally: Tally, limits: Limits, hangs: Path, problem: str) -> tuple[str, ...]:
@@ -42,8 +43,9 @@ def _out_of_memory(count: int, limits: Limits, folder: Path) -> str:
 def _not_examined(count: int) -> str:
     if not count:
         return ""
+    were = f"{many(count, 'crash')} {'was' if count == 1 else 'were'}"
     return (
-        f"{count} crashes were not examined: while this program is fuzzed their stacks are not "
+        f"{were} not examined: while this program is fuzzed their stacks are not "
         f"known, and only {MOST_UNTRACED} a turn can be looked at. Bugs were shown more often "
         "than they are counted, so that the risk is rather overrated."
     )
@@ -57,7 +59,7 @@ def _silent(tally: Tally) -> str:
     )
     if not count:
         return ""
-    return f"{count} crashes did not show again when they were examined; they count as no bug."
+    return f"{many(count, 'crash')} did not show again when examined; that counts as no bug."
 
 
 def _runs(count: int) -> str:

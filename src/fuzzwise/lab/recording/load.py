@@ -13,6 +13,7 @@ from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.log import SUFFIX, Log, read_log
 from fuzzwise.lab.recording.recording import MARK, ConfigurationLog, Recording
 from fuzzwise.model import Ints
+from fuzzwise.text import many
 
 TRIAGED = f"triaged{SUFFIX}"
 """The log that triage writes into the folder of a recording."""
@@ -82,6 +83,6 @@ def _check(file: Log) -> None:
     if untriaged and not header.triaged:
         folder = file.path.parent
         raise BadInput(
-            f"{file.path} holds {untriaged:,} crashes that no bug was found for yet. "
+            f"{file.path} holds {many(untriaged, 'crash')} that no bug was found for yet. "
             f"Group them into bugs first: fuzzwise triage {folder}"
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from fuzzwise.report import short
+from fuzzwise.report.lines import wrapped
 from fuzzwise.store.states import BugState, CampaignState, EventState
 
 STYLES = {"bug": "bold red", "broken": "bold red", "retired": "green", "warning": "yellow"}
@@ -25,16 +26,14 @@ class News:
 
     def line(self) -> str:
         """The moment, the target and the sentence."""
-        return self.styled(None).plain
+        return self.styled(None)[0].plain
 
-    def styled(self, width: int | None) -> Text:
-        """The same for a terminal, in at most so many cells."""
+    def styled(self, width: int | None, *, cut: bool = False) -> list[Text]:
+        """The same for a terminal, in lines of at most so many cells."""
         line = Text(no_wrap=True, end="").append(f"{short.clock(self.at):>6}  ", "dim")
         line.append(f"{self.target}: " if self.target else "")
         line.append(self.kind, STYLES.get(self.kind, "bold")).append(f": {self.text}")
-        if width is not None:
-            line.truncate(width, overflow="ellipsis")
-        return line
+        return wrapped(line, width, hang=8, cut=cut)
 
 
 def news(

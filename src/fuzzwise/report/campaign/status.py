@@ -4,78 +4,82 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Collection, Sequence
 
-from rich.console import Console
+from rich.cells import cell_len
 from rich.text import Text
 
-from fuzzwise.report import grid, left, short, words
+from fuzzwise.report import grid, left, lines, short, words
 from fuzzwise.report.campaign import table as targets
 from fuzzwise.report.campaign import words as say
 from fuzzwise.report.campaign.frame import overview
-from fuzzwise.report.campaign.news import about, function, news
+from fuzzwise.report.campaign.news import about, news, place
 from fuzzwise.report.grid import Column
 from fuzzwise.store.states import ALONE, BROKEN, RETIRED, BugState, CampaignState, DecisionState
 from fuzzwise.text import printable
 
 EVENTS = 10
+SHORT = 20
+"""Reasons of at most so many cells stand in a column; longer ones may be below their row."""
+NAME = 36
+"""Cells of a name that are not cut: other columns are left out before."""
 LISTED = 10
 """Bugs and targets that are named one by one in the summary of a run."""
 
 
 def print_status(state: CampaignState) -> None:
     """Print everything there is to say about a campaign, all targets and all bugs."""
-    _print(status(state, _width()))
+    lines.show(status(state, lines.width_of(sys.stdout)))
 
 
 def print_decisions(decisions: Sequence[DecisionState]) -> None:
     """Print why each target got its epoch, and what came of it; the newest last."""
-    _print(decision_lines(decisions, _width()))
+    lines.show(decision_lines(decisions, lines.width_of(sys.stdout)))
 
 
 def status(state: CampaignState, width: int | None) -> list[Text]:
     """The lines of ``print_status``; tables fit the width, or are shown whole without one."""
     ordered = targets.by_urgency(state.targets)
     work = f"{words.many(state.cores, 'core')}, scheduler {short.name(state.scheduler)}"
-    made = [
+    made = _wrapped(
+        width,
         _text(f"Campaign {short.name(state.name)}: {targets.standing(state)}", "bold"),
         _text(f"{overview(state)} · {work}, epochs of {words.duration(state.epoch)}"),
-    ]
+    )
     if ordered:
-        shown = [column for column in targets.columns(ordered) if column.title != "note"]
+        shown = [column for column in targets.columns(ordered, NAME) if column.title != "note"]
         made += [Text(), *grid.lines(shown, width, keep=targets.KEPT)]
     if said := [(t, targets.note(t)) for t in ordered if targets.note(t)]:
-        made += [Text(), _text("Notes", "bold")]
-        made += [_text(f"{short.name(t.name)} ({t.state}): {note}") for t, note in said]
+        notes = [_text(f"{short.name(t.name)} ({t.state}): {note}") for t, note in said]
+        made += [Text(), _text("Notes", "bold"), *_wrapped(width, *notes)]
     if state.bugs:
-        made += [
-            Text(),
-            _text("Bugs", "bold"),
-            *grid.lines(_bug_columns(state.bugs), width, keep=5),
-        ]
+        made += [Text(), _text("Bugs", "bold"), *grid.lines(_bug_columns(state.bugs), width)]
     if told := news(state, EVENTS):
         made += [Text(), _text("Latest", "bold")]
-        made += [item.styled(None) for item in told]
-    return [*made, Text(), *map(_text, next_steps(state))]
+        made += [line for item in told for line in item.styled(width)]
+    steps = [line for step in next_steps(state) for line in _step(step, width)]
+    return [*made, Text(), *map(_text, steps)]
 
 
-def next_steps(state: CampaignState) -> list[str]:
-    """What to do now, with the commands."""
+def next_steps(state: CampaignState) -> list[tuple[str, str]]:
+    """What to do now, and the command that does it, or "" where there is none."""
     folder = _folder(state)
-    report = f"The whole story: fuzzwise report {folder} -o report.html"
+    report = ("The whole story:", f"fuzzwise report {folder} -o report.html")
     if state.running:
-        return [f"Watch it: fuzzwise status {folder} --follow", report]
-    steps = [f"See the worst bug crash: {_command(say.clearest(state.bugs))}"] if state.bugs else []
+        return [("Watch it:", f"fuzzwise status {folder} --follow"), report]
+    steps = []
+    if state.bugs:
+        steps.append(("See the worst bug crash:", _command(say.clearest(state.bugs))))
     broken = [target for target in state.targets if target.state == BROKEN]
     if broken:
         what = "target that is" if len(broken) == 1 else "targets that are"
-        steps.append(f"Mend the {len(broken)} {what} broken, and run the campaign again.")
+        steps.append((f"Mend the {len(broken)} {what} broken, and run the campaign again.", ""))
     elif state.stopped and state.stopped.reason == "all-retired":
-        steps.append("Nothing is left to do until there is a new build or a lower accepted risk.")
+        nothing = "Nothing is left to do until there is a new build or a lower accepted risk."
+        steps.append((nothing, ""))
     else:
-        steps.append(f"Go on where it stopped: {_same_again(state)}")
+        steps.append((f"Go on where it stopped: {_same_again(state)}", ""))
     return [*steps, report]
 
 
@@ -94,6 +98,12 @@ def _same_again(state: CampaignState) -> str:
             "larger budget in the file."
         )
     return "fuzzwise run, with the file of the campaign."
+
+
+def print_summary(state: CampaignState, new_ids: Collection[str] | None = None) -> None:
+    """Print what came of a campaign, at the end of ``run``."""
+    for line in summary(state, new_ids):
+        lines.say(line, hang=4)
 
 
 def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> list[str]:
@@ -118,54 +128,44 @@ def decision_lines(decisions: Sequence[DecisionState], width: int | None) -> lis
     def result(value: float | None) -> str:
         return "…" if value is None else short.count(value)
 
+    why = [short.sentence(d.reason) for d in decisions]
+    took = ["…" if d.seconds is None else short.rough(d.seconds) for d in decisions]
+    other = [words.number(d.other_belief, 2) if d.other else "" for d in decisions]
+    folds = max(map(cell_len, why)) > SHORT
+    reasons = Column("why", why, rank=1, least=24, folds=folds)
     return grid.lines(
         [
             Column("at", [short.clock(d.at) for d in decisions], right=True),
-            Column(
-                "target", [short.name(d.target) for d in decisions], rank=1, least=12, middle=True
-            ),
-            Column("why", [short.sentence(d.reason) for d in decisions], rank=2, least=12),
-            Column("expected", [words.number(d.belief, 2) for d in decisions], rank=3, right=True),
-            Column(
-                "next best", [short.name(d.other) for d in decisions], rank=8, least=9, middle=True
-            ),
-            Column(
-                "expected",
-                [words.number(d.other_belief, 2) if d.other else "" for d in decisions],
-                rank=9,
-                right=True,
-            ),
-            Column(
-                "took",
-                ["…" if d.seconds is None else short.rough(d.seconds) for d in decisions],
-                rank=6,
-                right=True,
-            ),
-            Column("inputs", [result(d.inputs) for d in decisions], rank=7, right=True),
-            Column("new", [result(d.discoveries) for d in decisions], rank=4, right=True),
-            Column("bugs", [result(d.new_bugs) for d in decisions], rank=5, right=True),
+            Column("target", [short.name(d.target) for d in decisions], least=NAME, middle=True),
+            *([] if folds else [reasons]),
+            Column("expected", [words.number(d.belief, 2) for d in decisions], rank=1, right=True),
+            Column("next best", [short.name(d.other) for d in decisions], rank=6),
+            Column("expected", other, rank=7, right=True),
+            Column("took", took, rank=4, right=True),
+            Column("inputs", [result(d.inputs) for d in decisions], rank=5, right=True),
+            Column("new", [result(d.discoveries) for d in decisions], rank=2, right=True),
+            Column("bugs", [result(d.new_bugs) for d in decisions], rank=3, right=True),
+            *([reasons] if folds else []),
         ],
         width,
-        keep=9,
     )
 
 
 def _bug_columns(bugs: Sequence[BugState]) -> list[Column]:
     return [
         Column("bug", [short.name(bug.id) for bug in bugs]),
-        Column("severity", [short.sentence(bug.severity) for bug in bugs], rank=4),
-        Column("kind", [short.sentence(bug.kind) for bug in bugs], rank=1, least=20),
-        Column("in", [function(bug) for bug in bugs], rank=2, least=12, middle=True),
-        Column(
-            "target",
-            [", ".join(map(short.name, bug.targets)) for bug in bugs],
-            rank=3,
-            least=8,
-        ),
-        Column("crashes", [short.count(bug.crashes) for bug in bugs], rank=5, right=True),
-        Column("found at", [short.clock(bug.at) for bug in bugs], rank=6, right=True),
-        Column("", ["flaky" if bug.flaky else "" for bug in bugs], rank=7),
+        Column("severity", [short.sentence(bug.severity) for bug in bugs], rank=1),
+        Column("crashes", [short.count(bug.crashes) for bug in bugs], rank=3, right=True),
+        Column("found at", [short.clock(bug.at) for bug in bugs], rank=4, right=True),
+        Column("", ["flaky" if bug.flaky else "" for bug in bugs], rank=2),
+        Column("what and where", [_what(bug) for bug in bugs], least=44, folds=True),
     ]
+
+
+def _what(bug: BugState) -> str:
+    """A bug and where it shows: heap-buffer-overflow in parse_header (png, gif)."""
+    where = ", ".join(map(short.name, bug.targets))
+    return f"{short.sentence(bug.kind)}{place(bug)} ({where})"
 
 
 def _found(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
@@ -173,9 +173,9 @@ def _found(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
         return ["Found: no bugs"]
     new = [bug for bug in state.bugs if new_ids is None or bug.id in new_ids]
     among = f", {len(new)} of them new" if new_ids is not None else ""
-    lines = [f"Found: {words.many(len(state.bugs), 'bug')}{among}"]
-    lines += [f"  {short.name(bug.target)}: {about(bug)}" for bug in new[:LISTED]]
-    return [*lines, *_more(len(new) - LISTED)]
+    made = [f"Found: {words.many(len(state.bugs), 'bug')}{among}"]
+    made += [f"  {short.name(bug.target)}: {about(bug)}" for bug in new[:LISTED]]
+    return [*made, *_more(len(new) - LISTED)]
 
 
 def _ended(state: CampaignState) -> list[str]:
@@ -184,23 +184,24 @@ def _ended(state: CampaignState) -> list[str]:
     retired = [short.name(t.name) for t in ordered if t.state == RETIRED]
     broken = [t for t in ordered if t.state == BROKEN]
     others = [t for t in ordered if t.state not in (RETIRED, BROKEN)]
-    lines = []
+    made = []
     if retired:
-        lines.append(f"Retired, risk accepted: {_names(retired)}")
+        made.append(f"Retired, risk accepted: {_names(retired)}")
     if others:
         asked = any(target.accepted_risk is not None for target in others)
-        lines.append("Not retired:" if asked else "Risk now:")
+        made.append("Not retired:" if asked else "Risk now:")
         for target in others[:LISTED]:
             seconds = left.of_target(target)
-            more = "" if seconds is None else f", {short.rough(seconds)} of a core left"
-            known = f"risk {short.risk(target.risk)}" if target.risk else "risk not known yet"
-            lines.append(f"  {short.name(target.name)}: {known}{more}")
-        lines += _more(len(others) - LISTED)
+            more = "" if seconds is None else f", {left.on_a_core(seconds)}"
+            risk = short.risk(target.risk, target.accepted_risk)
+            known = f"risk {risk}" if target.risk else "risk not known yet"
+            made.append(f"  {short.name(target.name)}: {known}{more}")
+        made += _more(len(others) - LISTED)
     if broken:
-        lines.append("Broken, not fuzzed:")
-        lines += [f"  {short.name(t.name)}: {targets.note(t)}" for t in broken[:LISTED]]
-        lines += _more(len(broken) - LISTED)
-    return lines
+        made.append("Broken, not fuzzed:")
+        made += [f"  {short.name(t.name)}: {targets.note(t)}" for t in broken[:LISTED]]
+        made += _more(len(broken) - LISTED)
+    return made
 
 
 def _spent(state: CampaignState) -> list[str]:
@@ -235,15 +236,14 @@ def _text(line: str, style: str = "") -> Text:
     return Text(line, style, end="")
 
 
-def _width() -> int | None:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def _wrapped(width: int | None, *made: Text) -> list[Text]:
+    return [part for line in made for part in lines.wrapped(line, width, hang=2)]
 
 
-def _print(lines: Sequence[Text]) -> None:
-    if sys.stdout.isatty():
-        console = Console(highlight=False)
-        for line in lines:
-            console.print(line, end="\n", soft_wrap=True)
-    else:
-        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
-        sys.stdout.flush()
+def _step(step: tuple[str, str], width: int | None) -> list[str]:
+    """A sentence and its command, in one line or the command below it."""
+    what, command = step
+    whole = f"{what} {command}".rstrip()
+    if not command or width is None or len(whole) <= width:
+        return lines.fitted(whole, width)
+    return [*lines.fitted(what, width), *lines.command(command, width)]

@@ -17,6 +17,8 @@ STYLES = {FUZZING: "bold cyan", WAITING: "", RETIRED: "green", BROKEN: "bold red
 TRENDS = {"falling": "↓", "level": "→", "rising": "↑"}
 KEPT = 7
 """The rank of the last column that is to be shown at 80 cells."""
+LEAST_NAME = 20
+"""Cells of a name in a picture, which shows many targets beside each other's numbers."""
 MOST_BROKEN = 1 / 3
 """Of the lines, where not all targets have one: the others are what the campaign is about."""
 
@@ -39,17 +41,17 @@ def table(targets: Sequence[TargetState], width: int | None, height: int | None)
     hidden = Counter(t.state for t in targets)
     hidden.subtract(t.state for t in shown)
     more = f"… {sum(hidden.values())} more: {states(hidden)}"
-    cut = more if width is None else short.fitted(more, width)
+    cut = more if width is None else short.fitted(more, width, words=True)
     return [*grid.lines(columns(shown), width, keep=KEPT), Text(cut, "dim", no_wrap=True, end="")]
 
 
-def columns(targets: Sequence[TargetState]) -> list[Column]:
-    """All there is to say of targets."""
+def columns(targets: Sequence[TargetState], least: int = LEAST_NAME) -> list[Column]:
+    """All there is to say of targets; names of up to ``least`` cells are whole."""
     moods = [STYLES[t.state] for t in targets]
     accepted = [short.chance(t.accepted_risk) for t in targets]
     return [
         Column("", [MARKS[t.state] for t in targets], rank=1, styles=moods),
-        Column("target", [short.name(t.name) for t in targets], least=20, middle=True),
+        Column("target", [short.name(t.name) for t in targets], least=least, middle=True),
         Column("state", [t.state for t in targets], styles=moods),
         *_risk_columns(targets),
         *_count_columns(targets),
@@ -60,7 +62,10 @@ def columns(targets: Sequence[TargetState]) -> list[Column]:
 
 def _risk_columns(targets: Sequence[TargetState]) -> list[Column]:
     risks = [t.risk for t in targets]
-    at_most = [short.chance(r.high if r else None, upper=True) for r in risks]
+    at_most = [
+        short.chance(t.risk.high if t.risk else None, upper=True, beside=t.accepted_risk)
+        for t in targets
+    ]
     return [
         Column("risk", [short.chance(r.risk if r else None) for r in risks], right=True),
         Column("at most", at_most, rank=2, right=True),

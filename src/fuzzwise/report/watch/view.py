@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from math import isinf
 from typing import Self
 
-from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from fuzzwise.report import grid, left, short, words
+from fuzzwise.report import grid, left, lines, short, words
 from fuzzwise.report.grid import Column
 from fuzzwise.report.terminal import Screen
 from fuzzwise.report.watch import words as watch_words
@@ -66,13 +64,13 @@ class View:
             self._quiet = True
 
     def _log(self, look: Look) -> None:
-        lines = []
+        said_now = []
         for number, campaign in enumerate(look.campaigns):
             for warning in campaign.warnings:
                 if (number, warning.kind) not in self._warned:
                     self._warned.add((number, warning.kind))
                     who = watch_words.name(campaign.judged)
-                    lines.append(f"WARNING  {who}: {short.sentence(warning.text)}")
+                    said_now.append(f"WARNING  {who}: {short.sentence(warning.text)}")
             kinds = {w.kind for w in campaign.warnings}
             self._warned = {(i, k) for i, k in self._warned if i != number or k in kinds}
             said = line(campaign)
@@ -80,9 +78,9 @@ class View:
             due = look.seconds - when >= LINE_EVERY or look.stopped is not None
             if due and said != before:
                 self._told[number] = (look.seconds, said)
-                lines.append(f"{short.clock(look.seconds):>7}  {said}")
-        if lines:
-            sys.stderr.write("".join(f"{text}\n" for text in lines))
+                said_now.append(f"{short.clock(look.seconds):>7}  {said}")
+        if said_now:
+            sys.stderr.write("".join(f"{text}\n" for text in said_now))
             sys.stderr.flush()
 
 
@@ -90,14 +88,15 @@ def line(campaign: Standing) -> str:
     """A campaign in one plain line."""
     judged = campaign.judged
     o = judged.reading.observation
-    parts = [f"risk {short.risk(judged.judgement.risk)}", f"{o.n:,} inputs"]
+    accepted = judged.judgement.accepted_risk
+    parts = [f"risk {short.risk(judged.judgement.risk, accepted)}", words.many(o.n, "input")]
     if o.discoveries is not None:
         parts.append(f"{len(o.discoveries):,} found")
     if judged.reading.crashes:
-        parts.append(f"{judged.reading.crashes:,} crashes")
+        parts.append(words.many(judged.reading.crashes, "crash"))
     seconds = judged.judgement.seconds_to_decision
     if seconds is not None and not judged.reached:
-        parts.append(f"about {short.rough(seconds)} left")
+        parts.append(left.in_short(seconds))
     word = state(campaign)
     return f"{watch_words.name(judged)}: {f'{word}; ' if word else ''}{', '.join(parts)}"
 
@@ -111,7 +110,7 @@ def state(campaign: Standing) -> str:
     return "" if campaign.judged.judgement.accepted_risk is None else "go on"
 
 
-def frame(look: Look, width: int, height: int, limit: float | None = None) -> RenderableType:
+def frame(look: Look, width: int, height: int, limit: float | None = None) -> Text:
     """One picture: what is awaited, the campaign or a table of them, and what is odd."""
     head = Text("fuzzwise watch", "bold", no_wrap=True)
     head.append(f"  {short.clock(look.seconds)}", "default")
@@ -119,10 +118,12 @@ def frame(look: Look, width: int, height: int, limit: float | None = None) -> Re
     risk = look.campaigns[0].judged.judgement.accepted_risk
     if risk is not None:
         head.append(f"  accepted risk {risk:g}", "default")
-    head.append("  Ctrl-C ends the view, not the fuzzer", "dim")
-    head.truncate(width, overflow="ellipsis")
+    hint = "  Ctrl-C ends the view, not the fuzzer"
+    if len(head.plain) + len(hint) <= width:
+        head.append(hint, "dim")
+    head = lines.wrapped(head, width, cut=True)[0]
     if len(look.campaigns) == 1:
-        return Group(head, _one(look.campaigns[0], width))
+        return _joined([head, *_one(look.campaigns[0], width)][: max(1, height)])
     alarms = [
         (watch_words.name(c.judged), warning.text) for c in look.campaigns for warning in c.warnings
     ]
@@ -132,9 +133,12 @@ def frame(look: Look, width: int, height: int, limit: float | None = None) -> Re
     below = [Text(f"… and {more} more", "dim")] if more else []
     for who, text in alarms[: max(2, height // 4)]:
         said = f"WARNING  {short.fitted(who, 24, middle=True)}: {short.sentence(text)}"
-        below.append(Text(short.fitted(said, width), ALARM, no_wrap=True))
-    lines = [head, *grid.lines(_columns(shown), width, keep=KEPT), *below]
-    return Text("\n", no_wrap=True, end="").join(lines)
+        below.append(Text(short.fitted(said, width, words=True), ALARM, no_wrap=True))
+    return _joined([head, *grid.lines(_columns(shown), width, keep=KEPT), *below])
+
+
+def _joined(made: Sequence[Text]) -> Text:
+    return Text("\n", no_wrap=True, end="").join(made)
 
 
 def rows(campaign: Standing) -> list[tuple[str, str]]:
@@ -161,18 +165,12 @@ def rows(campaign: Standing) -> list[tuple[str, str]]:
     return shown
 
 
-def _one(campaign: Standing, width: int) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.width = width
-    table.add_column(style="dim", justify="right", no_wrap=True)
-    table.add_column(ratio=1)
-    style = STYLES.get(state(campaign), "")
-    table.add_row("campaign", Text(short.fitted(watch_words.name(campaign.judged), width - 10)))
-    for name, value in rows(campaign):
-        table.add_row(name, Text(value, style if name == "verdict" else ""))
-    for warning in campaign.warnings:
-        table.add_row(Text("WARNING", ALARM), Text(short.sentence(warning.text), ALARM))
-    return table
+def _one(campaign: Standing, width: int) -> list[Text]:
+    shown = [("campaign", short.fitted(watch_words.name(campaign.judged), width - 10))]
+    shown += [("WARNING", short.sentence(warning.text)) for warning in campaign.warnings]
+    shown += rows(campaign)
+    styles = {"WARNING": ALARM, "verdict": STYLES.get(state(campaign), "")}
+    return lines.pairs(shown, width, styles, cut=True)
 
 
 def _most_urgent(campaigns: Sequence[Standing], room: int) -> list[Standing]:
@@ -197,7 +195,10 @@ def _columns(campaigns: Sequence[Standing]) -> list[Column]:
 def _risk_columns(campaigns: Sequence[Standing]) -> list[Column]:
     judged = [c.judged for c in campaigns]
     risks = [j.judgement.risk for j in judged]
-    at_most = [short.chance(r.high if r else None, upper=True) for r in risks]
+    at_most = [
+        short.chance(r.high if r else None, upper=True, beside=j.judgement.accepted_risk)
+        for r, j in zip(risks, judged, strict=True)
+    ]
     waits = [0.0 if j.reached else j.judgement.seconds_to_decision for j in judged]
     rough = [short.NONE if wait is None else short.rough(wait) for wait in waits]
     return [

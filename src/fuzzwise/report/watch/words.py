@@ -53,8 +53,8 @@ def next_look(judged: Judged) -> str:
     if a.next_look is None or a.decision is None or a.decision.stop:
         return ""
     due, wait = a.next_look, a.seconds_to_next_look
-    when = "" if wait is None else f", in {words.duration(wait)}"
-    return f"The rule looks again after {due:,} inputs{when}."
+    when = "" if wait is None or wait > words.YEAR else f", in {words.duration(wait)}"
+    return f"The rule looks again after {words.many(due, 'input')}{when}."
 
 
 def facts(judged: Judged) -> list[tuple[str, str]]:
@@ -88,9 +88,8 @@ def found(judged: Judged) -> str:
         return short.NONE
     if len(o.discoveries) == 0:
         return "no discovery"
-    count = len(o.discoveries)
-    found = "1 discovery" if count == 1 else f"{count:,} discoveries"
-    return f"{found}, the latest {o.n - int(o.discoveries[-1]):,} inputs ago"
+    ago = words.many(o.n - int(o.discoveries[-1]), "input")
+    return f"{words.many(len(o.discoveries), 'discovery')}, the latest {ago} ago"
 
 
 def crashes(judged: Judged) -> str:
@@ -98,7 +97,8 @@ def crashes(judged: Judged) -> str:
     reading = judged.reading
     if reading.crashes is None:
         return ""
-    return f"{reading.crashes:,}" + (f", and {reading.hangs:,} hangs" if reading.hangs else "")
+    hangs = f", and {words.many(reading.hangs, 'hang')}" if reading.hangs else ""
+    return f"{reading.crashes:,}{hangs}"
 
 
 def growth(judged: Judged) -> list[str]:
@@ -115,13 +115,10 @@ def growth(judged: Judged) -> list[str]:
     return lines + judgement_words.richness(judged.judgement)
 
 
-def possible(judged: Judged) -> list[tuple[str, ...]]:
-    """A row for each estimator that the files allow."""
-    return [
-        judgement_words.row(method, e)
-        for method, e in judged.judgement.estimates.items()
-        if isinstance(e, Estimate)
-    ]
+def possible(judged: Judged) -> dict[str, Estimate]:
+    """What the estimators say that the files allow."""
+    found = judged.judgement.estimates.items()
+    return {method: e for method, e in found if isinstance(e, Estimate)}
 
 
 def impossible(judged: Judged) -> list[str]:
