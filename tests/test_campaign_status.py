@@ -113,7 +113,7 @@ def test_a_budget_that_is_used_says_how_there_is_more(scheduler, reason, how) ->
         stopped=Stopped(reason, "It is used."),
         targets=tuple(t for t in state.targets if t.state != BROKEN),
     )
-    assert campaign_status.next_steps(state)[0].endswith(how)
+    assert campaign_status.next_steps(state)[0][0].endswith(how)
 
 
 def test_status_in_a_pipe_is_plain(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,11 +73,11 @@ def command(
     campaign_output.print_summary(state, fresh, as_json=as_json)
     reason = state.stopped.reason if state.stopped else ""
     if reason == "time-budget" and not as_json:
-        click.echo(_how_to_go_on(campaign, out, allowed is None))
+        lines.say(_how_to_go_on(campaign, out, allowed is None))
     if reason == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
     if reason == "nothing-ran":
-        click.echo(f"fuzzwise run: {state.stopped.detail if state.stopped else ''}", err=True)
+        lines.say(f"fuzzwise run: {state.stopped.detail if state.stopped else ''}", err=True)
         raise click.exceptions.Exit(BAD_USAGE)
     if fail_on_bug and (state.bugs if fresh is None else fresh):
         raise click.exceptions.Exit(FOUND_BUGS)
