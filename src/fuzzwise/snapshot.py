@@ -21,6 +21,7 @@ import numpy as np
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Ints, Observation, SeedCounts, Truth
+from fuzzwise.received import MOST_DATA, cannot_read, read_limited
 from fuzzwise.validation import problems
 
 T = TypeVar("T")
@@ -103,9 +104,9 @@ def read(path: Path) -> Snapshots:
     in ``warnings``.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_limited(path, MOST_DATA)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+        raise cannot_read(path, error) from error
     lines = raw.split(b"\n")
     warnings: list[str] = []
     builders: list[_Builder] = []

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 
-from fuzzwise.errors import BadInput
-from fuzzwise.text import printable
+from fuzzwise.received import cannot_read, open_regular
 
 PIECE = 4 << 20
 LONGEST_LINE = 1 << 20
@@ -81,22 +79,3 @@ class Tail:
                 return
             self._where += end
             yield piece[:end]
-
-
-def open_regular(path: Path) -> FileIO:
-    """Open a file to read, but nothing that could block or never end."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    file = os.fdopen(descriptor, "rb", buffering=0)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        raise BadInput(f"{printable(str(path))}: is not a regular file.")
-    return file
-
-
-def cannot_read(path: Path, error: OSError) -> BadInput:
-    """The sentence for a file that cannot be read."""
-    what = "there is no such file or folder" if isinstance(error, FileNotFoundError) else ""
-    return BadInput(
-        f"{printable(str(path))}: cannot be read ({what or error.strerror or error}). Check the "
-        "path, and that you may read it."
-    )

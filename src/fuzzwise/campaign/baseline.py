@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput
+from fuzzwise.received import parse_json, read_limited
 from fuzzwise.store.states import BugState
 
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -20,7 +20,7 @@ def read_baseline(path: Path) -> set[str]:
     In a plain list, what follows an id is a remark, and so is a line that begins with #.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_limited(path).decode("utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path}: the baseline cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
@@ -48,8 +48,8 @@ def new_bugs(bugs: Iterable[BugState], known: set[str]) -> set[str]:
 
 def _from_json(path: Path, text: str) -> set[str]:
     try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document: Any = parse_json(text)
+    except ValueError as error:
         raise BadInput(f"{path}: the baseline is not valid JSON ({error}).") from error
     try:
         found = {bug["id"] for bug in document["bugs"]}

@@ -17,6 +17,7 @@ from fuzzwise.engines.contract import Build
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, write_whole
+from fuzzwise.received import read_limited
 from fuzzwise.text import clean
 
 LONGEST = 600.0
@@ -116,8 +117,8 @@ def _headers(build: Build, compiler: str) -> list[Path]:
 
 def _is_current(program: Path, record: Path, made_of: str) -> bool:
     try:
-        return record.read_text() == f"{made_of} {content_hash(program)}\n"
-    except (OSError, ValueError):
+        return read_limited(record).decode() == f"{made_of} {content_hash(program)}\n"
+    except (OSError, ValueError, BadInput):
         return False
 
 

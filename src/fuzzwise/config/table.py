@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput
+from fuzzwise.received import read_limited
 from fuzzwise.units import parse_duration
 
 _REQUIRED: Any = object()
@@ -203,7 +204,7 @@ class Table:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file, or a sentence about why there is none."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_limited(path).decode())
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

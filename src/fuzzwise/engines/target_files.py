@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table, shown
 from fuzzwise.engines.compilers import CXX_SUFFIXES
+from fuzzwise.received import read_limited
 
 _SOURCES = {".c", *CXX_SUFFIXES}
 _NOT_A_PROGRAM = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-shared", "-r"}
@@ -61,7 +62,7 @@ def flags_from(table: Table, home: Path) -> tuple[str, ...]:
 def wrong_line(dictionary: Path) -> str:
     """The first line of a dictionary that libFuzzer would not read; "" where all are well."""
     try:
-        lines = dictionary.read_bytes().splitlines()
+        lines = read_limited(dictionary).splitlines()
     except OSError as error:
         return f"the problem that it cannot be read ({error.strerror})"
     for number, line in enumerate(lines, start=1):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
+from fuzzwise.errors import BadInput
+from fuzzwise.received import open_regular
 from fuzzwise.text import clean
 
 MOST_LINES = 60
@@ -22,16 +22,10 @@ def first_lines(folder: Path, name: str) -> str:
     try:
         if not name or not path.parent.resolve().is_relative_to(folder.resolve()):
             return ""
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
+        with open_regular(path, follow=False) as file:
+            data = file.read(_MOST_BYTES)
+    except (OSError, ValueError, BadInput):
         return ""
-    try:
-        plain = stat.S_ISREG(os.fstat(handle).st_mode)
-        data = os.read(handle, _MOST_BYTES) if plain else b""
-    except OSError:
-        return ""
-    finally:
-        os.close(handle)
     lines = clean(data.decode(errors="replace")).strip("\n").split("\n")
     shown = [line[:MOST_COLUMNS] for line in lines[:MOST_LINES]]
     more = ["…"] if len(lines) > MOST_LINES or len(data) == _MOST_BYTES else []

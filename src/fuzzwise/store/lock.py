@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, locked_file
+from fuzzwise.received import open_regular
 
 FILE = "lock"
 PATIENCE = 1.0
@@ -37,10 +38,10 @@ def hold(folder: Path) -> FileIO:
 def is_held(folder: Path) -> bool:
     """Whether somebody holds the lock of a folder."""
     try:
-        with (folder / FILE).open("rb") as file:
+        with open_regular(folder / FILE) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:
+    except (OSError, BadInput):
         return False
     return False

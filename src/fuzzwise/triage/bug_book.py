@@ -12,7 +12,9 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.received import read_limited
 from fuzzwise.triage.crash import BugIdentity
 from fuzzwise.triage.examine import Verdict, from_report
 from fuzzwise.triage.kinds import UNKNOWN
@@ -140,8 +142,9 @@ def own_id(bug: str, program: str) -> str:
 
 def _read(home: Path) -> Bug | None:
     try:
-        bug = msgspec.json.decode((home / RECORD).read_bytes(), type=Bug)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        content = read_limited(home / RECORD, follow=False)
+        bug = msgspec.json.decode(content, type=Bug)
+    except (OSError, BadInput, ValueError, RecursionError):
         return _made_again(home)
     return bug if bug.id == home.name else _made_again(home)
 
@@ -149,9 +152,10 @@ def _read(home: Path) -> Bug | None:
 def _made_again(home: Path) -> Bug | None:
     """A bug from its report and its inputs; the times of its discovery are lost."""
     try:
-        seen = from_report((home / REPORT).read_text(errors="replace"))
-    except OSError:
+        content = read_limited(home / REPORT, follow=False)
+    except (OSError, BadInput):
         return None
+    seen = from_report(content.decode(errors="replace"))
     if seen.bug is None:
         return None
     names = sorted(

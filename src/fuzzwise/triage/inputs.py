@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.received import parse_json, read_limited
 from fuzzwise.triage.examine import INPUT, Limits
 
 _LIBFUZZER = ("crash-", "oom-", "timeout-", "leak-", "slow-unit-")
@@ -81,8 +81,8 @@ def command_of(paths: Iterable[Path]) -> tuple[str, ...] | None:
 def _named_target(path: Path) -> tuple[str, ...] | None:
     for folder in (path, *path.absolute().parents[:3]):
         try:
-            record = json.loads((folder / "campaign.json").read_bytes())
-        except (OSError, ValueError):
+            record = parse_json(read_limited(folder / "campaign.json", follow=False))
+        except (OSError, ValueError, BadInput):
             continue
         target = record.get("target") if isinstance(record, dict) else None
         if not isinstance(target, str):
@@ -101,7 +101,7 @@ def _named_target(path: Path) -> tuple[str, ...] | None:
 
 def _load(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_limited(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}.") from error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.stats import LARGEST, Untried, read_stats, stability, untried
 from fuzzwise.errors import BadInput
-from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.received import cannot_read, open_regular
 from fuzzwise.text import number, printable, seconds_of
 from fuzzwise.watch import processes
 from fuzzwise.watch.afl_names import IMPORTED, Entry, entry, queue

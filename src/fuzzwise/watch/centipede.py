@@ -25,7 +25,7 @@ import numpy as np
 from fuzzwise.errors import BadInput
 from fuzzwise.text import LONGEST, MOST, printable
 from fuzzwise.watch import processes
-from fuzzwise.watch.curve import MOST_AT_ONCE, Curve, observation, rising, spread, together
+from fuzzwise.watch.curve import MOST_AT_ONCE, Curve, Spread, observation, rising, together
 from fuzzwise.watch.reading import Process, Reading
 from fuzzwise.watch.table import Row, Table, damage
 
@@ -53,7 +53,8 @@ class CentipedeStats:
         first = min(rows[0]["UnixMicros_Max"] for _, rows in ready)
         shards = [_shards(rows) for _, rows in ready]
         curves = [
-            _curve(rows, low, first) for (_, rows), (low, _) in zip(ready, shards, strict=True)
+            _curve(rows, low, first, Spread(table.path))
+            for (table, rows), (low, _) in zip(ready, shards, strict=True)
         ]
         found = FILE.fullmatch(self.path.name)
         last = [rows[-1] for _, rows in ready]
@@ -155,7 +156,7 @@ def _coverage(row: Row) -> float:
     return sum(value for name, value in row.items() if name.endswith(("Pcs_Max", "Fts_Max")))
 
 
-def _curve(rows: list[Row], shards: int, first: float) -> Curve:
+def _curve(rows: list[Row], shards: int, first: float, spread: Spread) -> Curve:
     start = _executions(rows[0], shards)
     times = np.array([max(0.0, row["UnixMicros_Max"] - first) / 1e6 for row in rows])
     times = np.maximum.accumulate(times)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from fuzzwise.errors import BadInput
 from fuzzwise.model import Floats, Ints, Observation
+from fuzzwise.text import printable
 
 _LIMIT = 10**18
 """Sums of damaged numbers end here, so that all of them fit into 64 bits."""
 
 MOST_AT_ONCE = 100_000
 """More discoveries between two lines of a file are damage; as many are taken."""
+
+MOST_SPREAD = 2_000_000
+"""More discoveries that a file does not name one by one are damage: no corpus is as large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +57,29 @@ def spread(after: int, until: int, count: int) -> list[int]:
     """So many numbers, evenly over those after the first and up to the second, which is one."""
     count = min(count, MOST_AT_ONCE)
     return [until - (until - after) * left // count for left in range(count - 1, -1, -1)]
+
+
+class Spread:
+    """Discoveries of which a file tells only how many there were, line after line.
+
+    A short file can tell of any number; one that no fuzzer can have found is refused, as those
+    that would be left out may be the latest, on which the risk rests.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._total = 0
+
+    def __call__(self, after: int, until: int, count: int) -> list[int]:
+        """As ``spread``."""
+        self._total += min(max(0, count), MOST_AT_ONCE) if count > 1 else 0
+        if self._total > MOST_SPREAD:
+            raise BadInput(
+                f"{printable(str(self._path))}: is damaged. Its lines tell of more than "
+                f"{MOST_SPREAD:,} discoveries between them. Cut off what is damaged, or begin a "
+                "new file."
+            )
+        return spread(after, until, count)
 
 
 def together(curves: Sequence[Curve]) -> Curve:

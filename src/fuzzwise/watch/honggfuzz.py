@@ -16,7 +16,7 @@ import numpy as np
 from fuzzwise.errors import BadInput
 from fuzzwise.text import LONGEST, MOST, printable
 from fuzzwise.watch import processes
-from fuzzwise.watch.curve import MOST_AT_ONCE, Curve, observation, rising, spread
+from fuzzwise.watch.curve import MOST_AT_ONCE, Curve, Spread, observation, rising
 from fuzzwise.watch.reading import Process, Reading
 from fuzzwise.watch.table import Row, Table, damage
 
@@ -42,7 +42,7 @@ class HonggfuzzStats:
                 f"{printable(str(self.path))}: has no row of honggfuzz's statistics yet. It writes "
                 "the first when an input shows coverage: is the target instrumented?"
             )
-        curve, exact = _curve(rows)
+        curve, exact = _curve(rows, Spread(self.path))
         last = rows[-1]
         return Reading(
             kind="honggfuzz",
@@ -84,7 +84,7 @@ def _in_order(rows: list[Row]) -> list[Row]:
     return sorted(whole, key=lambda row: row["total_exec"])
 
 
-def _curve(rows: list[Row]) -> tuple[Curve, bool]:
+def _curve(rows: list[Row], spread: Spread) -> tuple[Curve, bool]:
     numbers: list[int] = []
     moments: list[float] = []
     exact = True

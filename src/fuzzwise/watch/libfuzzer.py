@@ -124,7 +124,7 @@ class _GrowingLog:
 
     def __init__(self, path: Path) -> None:
         self._tail = Tail(path)
-        self._log = LogReader()
+        self._log = LogReader(path)
 
     @property
     def modified(self) -> float:
@@ -135,7 +135,7 @@ class _GrowingLog:
         return self._log
 
     def _forget(self) -> None:
-        self._log = LogReader()
+        self._log = LogReader(self._tail.path)
 
 
 def is_log(start: bytes, end: bytes) -> bool:

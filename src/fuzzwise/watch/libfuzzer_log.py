@@ -18,11 +18,12 @@ clang 14 against features seen by the target itself), the growth of ft twice to 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 
 from fuzzwise.text import MOST, number
-from fuzzwise.watch.curve import Curve, rising, spread
+from fuzzwise.watch.curve import Curve, Spread, rising
 from fuzzwise.watch.libfuzzer_lines import ENDS, STATUS, TIME, WORDS, loose_fields
 from fuzzwise.watch.libfuzzer_process import ProcessCount
 
@@ -34,7 +35,8 @@ class LogReader:
     processes before it had made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._spread = Spread(path)
         self.restarts = 0
         self.lost = 0
         """Restarts that began with less coverage than there was: the corpus was not kept."""
@@ -177,7 +179,7 @@ class LogReader:
         process = self._process
         is_new = event in (b"NEW", b"REDUCE")
         count = int(event == b"NEW") if features is None else process.discoveries(features, corpus)
-        for at in spread(process.latest, n, count):
+        for at in self._spread(process.latest, n, count):
             self._discovery(at)
         self.is_exact &= count == 0 or (is_new and count == 1)
         process.at(n, features, corpus)
@@ -237,7 +239,8 @@ class LogReader:
         elif n < process.announced:
             self.out_of_order += 1
             return
-        for at in spread(process.latest, process.announced, process.discoveries(features, corpus)):
+        count = process.discoveries(features, corpus)
+        for at in self._spread(process.latest, process.announced, count):
             self._discovery(at)
         process.at(process.announced, features, corpus)
         process.announced = n

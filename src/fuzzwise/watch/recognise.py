@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzzwise import snapshot
 from fuzzwise.campaign.lookup import campaign_folder
 from fuzzwise.errors import BadInput
-from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.received import cannot_read, open_regular
 from fuzzwise.text import printable
 from fuzzwise.watch import afl, centipede, honggfuzz, libfuzzer, own
 from fuzzwise.watch.reading import Reading

@@ -14,6 +14,7 @@ from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.seeds import name_of
+from fuzzwise.received import read_limited
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict, absolute, from_report
@@ -95,7 +96,7 @@ class Finds:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_limited(path, follow=False)
     except FileNotFoundError:
         return b""
 

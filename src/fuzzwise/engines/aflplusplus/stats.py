@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzwise.tail import cannot_read, open_regular
+from fuzzwise.received import cannot_read, open_regular
 from fuzzwise.text import number
 
 LARGEST = 1 << 20

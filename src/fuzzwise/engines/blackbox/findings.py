@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from fuzzwise.engines.blackbox.tally import (
@@ -15,6 +16,7 @@ from fuzzwise.engines.blackbox.tally import (
     smallest,
 )
 from fuzzwise.files import write_whole
+from fuzzwise.received import read_limited
 from fuzzwise.triage.bug_book import MOST_INPUTS, BugBook
 from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict
@@ -150,7 +152,7 @@ class Findings:
 
     def _shows_again(self, bug: str, name: str) -> bool | None:
         """Whether an input shows the bug every time; None where the time does not suffice."""
-        task = self._task_of(self.book.path(name).read_bytes)
+        task = self._task_of(partial(read_limited, self.book.path(name), follow=False))
         for number in range(CHECKS):
             if not self.examinations.possible:
                 return None

@@ -29,6 +29,7 @@ from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.received import read_limited
 from fuzzwise.triage.bug_book import BugBook, own_id
 from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict, absolute
@@ -227,7 +228,7 @@ class BlackBoxSession:
             )
         path = self._plan.corpus[0]
         try:
-            seed = path.read_bytes()
+            seed = read_limited(path)
         except OSError as error:
             raise BadInput(f"The seed file {path} cannot be read: {error.strerror}.") from error
         return Target(self._plan.command, seed, self._plan.name, suffix=path.suffix[:64])

@@ -15,6 +15,7 @@ import numpy as np
 
 from fuzzwise.files import write_whole
 from fuzzwise.model import Observation
+from fuzzwise.received import read_limited
 
 VERSION = 1
 MOST_UNTRACED = 20
@@ -211,8 +212,8 @@ class Tally(msgspec.Struct):
 def load(path: Path) -> Tally | None:
     """The tally of a file; None where there is none that can be read."""
     try:
-        tally = msgspec.json.decode(path.read_bytes(), type=Tally)
-    except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError, UnicodeDecodeError):
+        tally = msgspec.json.decode(read_limited(path, follow=False), type=Tally)
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     return tally if tally.version == VERSION else None
 

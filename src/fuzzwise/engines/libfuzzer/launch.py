@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzwise.engines.observer.folder import fingerprint
+from fuzzwise.errors import BadInput
+from fuzzwise.received import read_limited
 
 FAILED = "failed-"
 """How the names of such files begin: a line COUNT INPUT, in hexadecimal digits, and the report."""
@@ -49,14 +51,12 @@ def left_behind(folder: Path) -> Iterator[tuple[Path, Failure]]:
         if not path.is_file():
             continue
         try:
-            if path.stat().st_size > LARGEST:
-                raise ValueError
-            first, _, report = path.read_bytes().partition(b"\n")
+            first, _, report = read_limited(path, LARGEST, follow=False).partition(b"\n")
             count, _, data = first.decode().partition(" ")
             failure = Failure(
                 bytes.fromhex(data), report.decode(errors="replace"), max(1, int(count))
             )
-        except (OSError, ValueError):
+        except (OSError, ValueError, BadInput):
             path.unlink(missing_ok=True)
             continue
         yield path, failure

@@ -6,12 +6,14 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, content_hash, locked_file, write_whole
+from fuzzwise.received import parse_json, read_limited
 
 ARTIFACTS = ("crash", "timeout", "oom", "leak")
 """How the names of the inputs begin that libFuzzer writes when it ends."""
@@ -66,9 +68,12 @@ class CampaignFolder:
             yield
 
     def state_exists(self) -> bool:
-        """Whether a fuzzing process has begun to count."""
-        head = self.state / "head"
-        return head.exists() and head.stat().st_size > 0
+        """Whether a fuzzing process has begun to count, or something else is in that place."""
+        try:
+            info = (self.state / "head").lstat()
+        except OSError:
+            return False
+        return info.st_size > 0 or not stat.S_ISREG(info.st_mode)
 
     def artifacts(self) -> list[Path]:
         """Crashing inputs that are in no bug's folder yet."""
@@ -86,7 +91,7 @@ class CampaignFolder:
     def record(self) -> dict[str, Any] | None:
         """What the folder says that it holds; None where it holds no campaign."""
         try:
-            record: dict[str, Any] = json.loads(self._record.read_bytes())
+            record: dict[str, Any] = parse_json(read_limited(self._record, follow=False))
             if not isinstance(record, dict):
                 raise ValueError("not a table")
             return record
@@ -96,7 +101,7 @@ class CampaignFolder:
                     f"{self._record}: is missing. Use another --out folder."
                 ) from None
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, BadInput) as error:
             raise DamagedState(
                 f"{self._record}: is damaged ({error}). Use another --out folder."
             ) from error

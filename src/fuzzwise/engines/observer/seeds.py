@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.files import content_hash, files_of, write_whole
+from fuzzwise.received import MOST_DATA, read_limited
 
 MOST_KNOWN = 64
 """Known seeds given to a process that goes on with a campaign; all others are in the state."""
@@ -95,7 +96,8 @@ class SeedFiles:
 
     def _names_given(self) -> set[str]:
         try:
-            return {"", *self._given.read_text(errors="replace").splitlines()}
+            given = read_limited(self._given, MOST_DATA, follow=False)
+            return {"", *given.decode(errors="replace").splitlines()}
         except OSError:
             return set()
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import stat
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
 
 from fuzzwise.engines.observer.folder import DamagedState
+from fuzzwise.errors import BadInput
 from fuzzwise.model import Ints, Observation
+from fuzzwise.received import open_regular
+from fuzzwise.text import MOST
 
 MAGIC = 0x31657369777A7566
 VERSION = 2
@@ -96,12 +101,12 @@ class State:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            with (folder / "head").open("r+b") as file:
-                self._map = mmap.mmap(file.fileno(), 0)
+            with _open_head(folder / "head") as file:
+                self._map = mmap.mmap(file.fileno(), ctypes.sizeof(Head))
             self.head = Head.from_buffer(self._map)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, BadInput) as error:
             raise DamagedState(
-                f"{folder}: the state of the campaign cannot be read ({error})."
+                f"{folder / 'head'}: the state of the campaign cannot be read ({error})."
             ) from error
         if self.head.magic:
             self._check_version()
@@ -117,6 +122,7 @@ class State:
             raise DamagedState(
                 f"{self.folder / 'head'}: counts {head.inputs:,} inputs, but there were {inputs:,}."
             )
+        self._check_counts()
         needed = {
             "features": int(head.features),
             "holder-of": 4 * int(head.features),
@@ -127,11 +133,10 @@ class State:
         }
         for name, least in needed.items() if self.ready else ():
             path = self.folder / name
-            size = path.stat().st_size if path.exists() else 0
-            if size < least:
-                raise DamagedState(
-                    f"{path}: has {size:,} bytes, but there were {least:,}; it was cut off."
-                )
+            if (size := _size(path)) < least:
+                raise _cut_off(path, size, least)
+        if self.ready:
+            self._check_records()
 
     @property
     def ready(self) -> bool:
@@ -174,9 +179,16 @@ class State:
     def seed_bytes(self, first: int = 0) -> Iterator[bytes]:
         """The inputs in the corpus, from the given seed on."""
         records = self.seeds()[first:]
-        with (self.folder / "data").open("rb") as file:
+        if not len(records):
+            return
+        path = self.folder / "data"
+        with _opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
             for record in records:
-                yield os.pread(file.fileno(), int(record["size"]), int(record["where"]))
+                where, length = int(record["where"]), int(record["size"])
+                if where + length > size:
+                    raise _cut_off(path, size, where + length)
+                yield os.pread(file.fileno(), length, where)
 
     def observation(self, seconds: float) -> Observation:
         """What is known at this moment; without counts per seed, which the log has.
@@ -185,6 +197,7 @@ class State:
         without pause is read as it goes, and what is an input ahead is brought in line.
         """
         head = self.head
+        self._check_counts()
         for _ in range(200):
             before = head.sequence
             n, species, k, last = head.inputs, head.species, head.k, head.last_discovery_ms
@@ -192,7 +205,12 @@ class State:
             found = self.discoveries()
             if before % 2 == 0 and head.sequence == before:
                 break
-        times: Ints = np.sort(found["input"].astype(np.int64))
+        times: Ints = np.sort(np.minimum(found["input"], np.uint64(_LIMIT)).astype(np.int64))
+        if len(times) and (times[0] < 1 or times[-1] > MOST):
+            raise DamagedState(
+                f"{self.folder / 'discoveries'}: names input {times[0 if times[0] < 1 else -1]:,}, "
+                "which there cannot be."
+            )
         return Observation(
             n=max(int(n), int(times[-1]) if len(times) else 0),
             seconds=seconds,
@@ -216,6 +234,67 @@ class State:
     ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
         if count == 0:
             return np.zeros(0, dtype=kind)
-        with (self.folder / name).open("rb") as file:
-            raw = os.pread(file.fileno(), count * kind.itemsize, 0)
+        path, least = self.folder / name, count * kind.itemsize
+        with _opened(path) as file:
+            # What the file cannot hold is never allocated.
+            size = os.fstat(file.fileno()).st_size
+            raw = b"" if size < least else os.pread(file.fileno(), least, 0)
+        if len(raw) < least:
+            raise _cut_off(path, size, least)
         return np.frombuffer(raw, dtype=kind)
+
+    def _check_counts(self) -> None:
+        """Refuse numbers that no fuzzer can have counted, whatever the files hold."""
+        for name in _COUNTS:
+            value = getattr(self.head, name)
+            for count in value if isinstance(value, ctypes.Array) else (value,):
+                if count > MOST:
+                    raise DamagedState(
+                        f"{self.folder / 'head'}: counts {count:,} {name.replace('_', ' ')}, more "
+                        "than there can be."
+                    )
+
+    def _check_records(self) -> None:
+        """Refuse seeds that lie outside of the data, and discoveries of no input."""
+        seeds = self.seeds()
+        ends = np.minimum(seeds["where"], MOST) + np.minimum(seeds["size"], MOST)
+        outside = np.flatnonzero(ends > self.head.data_used)
+        if len(outside):
+            raise DamagedState(
+                f"{self.folder / 'seeds'}: seed {int(outside[0]):,} is outside of the data that "
+                "there is."
+            )
+
+
+_COUNTS = ("inputs", "species", "f", "k", "discoveries", "seeds", "last_discovery_ms")
+_LIMIT = 1 << 62
+
+
+def _open_head(path: Path) -> FileIO:
+    """The one file that is written to from here: two flags in it."""
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = FileIO(os.open(path, flags), "r+")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ValueError("it is not a regular file")
+    return file
+
+
+def _opened(path: Path) -> FileIO:
+    try:
+        return open_regular(path, follow=False)
+    except (OSError, BadInput) as error:
+        raise DamagedState(f"{path}: cannot be read ({error}).") from error
+
+
+def _size(path: Path) -> int:
+    """The bytes of a regular file; 0 where there is none."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return 0
+    return info.st_size if stat.S_ISREG(info.st_mode) else 0
+
+
+def _cut_off(path: Path, size: int, least: int) -> DamagedState:
+    return DamagedState(f"{path}: has {size:,} bytes, but there were {least:,}; it was cut off.")

@@ -11,6 +11,7 @@ from fuzzwise.engines.python.interpreter import find_python, locate
 from fuzzwise.engines.python.probe import RUNNER, probe, variables
 from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
+from fuzzwise.received import read_limited
 
 _SIGNS = (b"TestOneInput", b"atheris")
 
@@ -63,7 +64,7 @@ def with_runner(command: Sequence[str], place: str) -> Sequence[str]:
 def is_harness(path: Path) -> bool:
     """Whether a file looks like Python with a function for inputs, or like a script of Atheris."""
     try:
-        content = path.read_bytes() if path.suffix == SUFFIX else b""
-    except OSError:
+        content = read_limited(path) if path.suffix == SUFFIX else b""
+    except (OSError, BadInput):
         return False
     return any(sign in content for sign in _SIGNS)

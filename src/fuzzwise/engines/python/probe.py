@@ -20,6 +20,7 @@ from fuzzwise.engines.python.inside import CHECK
 from fuzzwise.engines.starting import STARTUP, slow_to_load
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, stamp, write_whole
+from fuzzwise.received import parse_json, read_limited
 from fuzzwise.text import printable
 
 RUNNER = Path(__file__).with_name("runner.py")
@@ -76,8 +77,8 @@ def known_files(path: Path) -> tuple[Path, ...]:
     Nothing is run: this is for those who may not wait.
     """
     try:
-        return tuple(Path(name) for name in json.loads(_listing(path.absolute()).read_bytes()))
-    except (OSError, ValueError, TypeError):
+        return tuple(Path(name) for name in parse_json(read_limited(_listing(path.absolute()))))
+    except (OSError, ValueError, TypeError, BadInput):
         return (path.absolute(),)
 
 
@@ -113,8 +114,8 @@ def _load(path: Path, python: Path, startup: float, stopped: Callable[[], bool])
             if process.ending() is None:
                 process.kill()
         try:
-            found = json.loads(answer.read_bytes())
-        except (OSError, ValueError):
+            found = parse_json(read_limited(answer, follow=False))
+        except (OSError, ValueError, BadInput):
             raise BadInput(_silent(path, python, ending)) from None
     if problem := found.get("problem"):
         raise BadInput(f"{path} {printable(problem)}")

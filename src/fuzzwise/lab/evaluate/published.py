@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.evaluate.measures import BEYOND, load_polars
 from fuzzwise.power_law import PowerLaw, fit
+from fuzzwise.received import read_limited
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,7 +90,7 @@ def _columns(path: Path) -> dict[str, list[str | int]]:
 def _lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """The header, which has all columns that are needed, and the cells of every line below."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read as text ({error}).") from error
     lines = [_cells(line) for line in text.splitlines() if line.strip()]

@@ -12,6 +12,7 @@ from fuzzwise.engines.blackbox import Limits, Mutation, Target
 from fuzzwise.engines.blackbox.tables import read_limits, read_mutation
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
+from fuzzwise.received import read_limited
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
@@ -76,7 +77,7 @@ def _targets(table: Table, folder: Path) -> list[Target]:
             )
             continue
         try:
-            data = seed.read_bytes()
+            data = read_limited(seed)
         except OSError as error:
             table.problem("seed", f"{seed} cannot be read: {error.strerror}.")
             continue

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.model import Ints
+from fuzzwise.received import MOST_DATA, read_limited
 
 SUFFIX = ".fuzzlog"
 FORMAT = "fuzzwise-log"
@@ -211,7 +212,7 @@ def read_log(path: Path) -> Log:
     """Read a log as far as it goes; a warning says where it was cut off."""
     pa = load_pyarrow()
     try:
-        data = path.read_bytes()
+        data = read_limited(path, MOST_DATA)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     source = pa.BufferReader(data)

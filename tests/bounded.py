@@ -1,0 +1,60 @@
+"""Calls that must end in time and within memory, whatever they are given."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+SECONDS = 2.0
+MEBIBYTES = 512
+
+
+class TooLong(BaseException):
+    """It did not end in time; nobody who catches all errors may catch this one."""
+
+
+@contextmanager
+def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[None]:
+    """Raise TooLong after so many seconds of CPU time, MemoryError above so much more memory.
+
+    CPU time: a busy machine makes nothing wrong. What waits uses none of it, and has ten times as
+    long by the clock on the wall.
+    """
+
+    def too_long(number: int, frame: FrameType | None) -> None:
+        raise TooLong(f"more than {seconds:g} s, in {_place(frame)}")
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = {number: signal.signal(number, too_long) for number in _SIGNALS}
+    resource.setrlimit(resource.RLIMIT_AS, (_mapped() + (mebibytes << 20), hard))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_SIGNALS = (signal.SIGPROF, signal.SIGALRM)
+
+
+def _mapped() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _place(frame: FrameType | None) -> str:
+    while frame is not None and "fuzzwise" not in frame.f_code.co_filename:
+        frame = frame.f_back
+    if frame is None:
+        return sys.executable
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
