@@ -217,3 +217,47 @@ def test_counts_of_20000_seeds_and_200000_features_fit_into_256_mib(tmp_path):
     run(program, state)
     used = sum(path.stat().st_blocks * 512 for path in state.iterdir())
     assert used <= 256 * 2**20
+
+
+# ── what users get wrong ──────────────────────────────────────────────────────────────────────
+
+MAIN = "int main(int argc, char **argv) { return argc > 3; }\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "flags", "said"),
+    [
+        ("own.c", MAIN, (), "a main of their own"),
+        ("own.c", MAIN, ("-fsanitize=address",), "a main of their own"),
+        ("both.c", USER + MAIN, (), "a main of their own"),
+        ("harness.cc", USER.replace('extern "C"', ""), (), 'In C++ it needs extern "C"'),
+        ("none.c", "int nothing;\n", (), "The sources have no harness"),
+    ],
+)
+def test_sources_that_are_no_harness_are_explained(tmp_path, name, source, flags, said):
+    (tmp_path / name).write_text(source)
+    (tmp_path / "depth.c").write_text(LIBRARY)
+    words = [*FUZZWISE, "build", name, *flags, "-o", "target"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("fuzzwise build: ")
+    assert said in last
+
+
+def test_the_sources_of_a_campaign_are_explained_too(tmp_path):
+    (tmp_path / "own.c").write_text(MAIN)
+    (tmp_path / "c.toml").write_text('[[target]]\nname = "own"\nsources = "own.c"\n')
+    words = [*FUZZWISE, "run", "c.toml", "--time", "1s"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "a main of their own" in done.stdout
+
+
+def test_the_engine_can_be_linked_by_clang(tmp_path):
+    folder = project(tmp_path / "project")
+    words = run(*FUZZWISE, "engine", "--link").split()
+    flags = ["-fsanitize=fuzzer-no-link", "-g", "-O1"]
+    run("clang", *flags, "-c", "depth.c", "harness.c", cwd=folder)
+    run("clang", *flags, "depth.o", "harness.o", *words, "-o", "harness", cwd=folder)
+    assert check_works(folder / "harness", tmp_path / "out")["discoveries"] >= 3

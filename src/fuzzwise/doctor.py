@@ -44,6 +44,18 @@ def _clang() -> str:
     return f"{toolchain.version} ({toolchain.cc})"
 
 
+def _cxx() -> str:
+    from fuzzwise.engines.libfuzzer.build import find_toolchain
+
+    toolchain = find_toolchain()
+    if toolchain.cxx == toolchain.cc:
+        raise BadInput(
+            f"There is no clang++ beside {toolchain.cc}. Install it with: apt-get install clang. A "
+            "harness in C can be linked by clang: LIB_FUZZING_ENGINE=$(fuzzwise engine --link)"
+        )
+    return f"{toolchain.cxx} (clang alone links with: fuzzwise engine --link)"
+
+
 def _cc() -> str:
     from fuzzwise.engines.compilers import find_compiler
 
@@ -120,6 +132,7 @@ def _plugins() -> str:
 
 _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("clang", "targets of libFuzzer and in Python", _clang),
+    ("clang++", "targets in C++, and to link the library of `fuzzwise engine`", _cxx),
     ("C compiler", "black boxes, AFL++", _cc),
     ("AFL++", "targets of AFL++", _afl),
     ("Atheris", "targets in Python", _atheris),

@@ -14,6 +14,7 @@ from pathlib import Path
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.compilers import CXX_SUFFIXES
 from fuzzwise.engines.contract import Build
+from fuzzwise.engines.link_errors import remedy
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.files import content_hash, write_whole
@@ -69,7 +70,7 @@ def _make(build: Build, engine: str, say: Callable[[str], None]) -> None:
         if status != 0 or not part.is_file():
             raise BadInput(
                 f"{program.name} could not be built: {_first_errors(said)} "
-                "Correct the sources or the flags, then run again."
+                f"{remedy(said) or 'Correct the sources or the flags, then run again.'}"
             )
         content = content_hash(part)
         part.replace(program)
