@@ -276,6 +276,15 @@ def test_a_fuzzer_that_went_away_has_ended_but_not_at_once():
     assert "The campaign is not below the accepted risk 1e-09." in stopped.detail
 
 
+def test_a_fuzzer_that_said_its_last_words_has_ended_though_it_was_never_seen():
+    clock = Clock()
+    said = replace(reading(), said_the_end=True)
+    follower = followed(Fake(said, said), clock=clock, accepted_risk=None)
+    assert follower.look().stopped is None  # a script may start it again
+    clock.now += GONE_AFTER
+    assert follower.look().stopped.detail == "The fuzzer has ended."
+
+
 def test_files_that_nobody_writes_are_given_up_after_a_while_and_said_to_stand_still():
     clock = Clock()
     follower = followed(Fake(reading()), clock=clock, accepted_risk=None)

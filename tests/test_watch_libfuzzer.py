@@ -241,3 +241,24 @@ def test_jobs_that_ran_one_after_the_other_stay_in_order(tmp_path: Path) -> None
     read_ = check(read([tmp_path])[0])
     assert found(read_) == [500, 1500]
     assert read_.observation.seconds == 20
+
+
+@pytest.mark.parametrize(
+    ("more", "is_over"),
+    [
+        ("", False),
+        (line(203, "DONE", 12, 3), True),
+        ("Done 1003 runs in 7 second(s)\n", True),
+        (f"Test unit written to ./crash-{'0' * 40}\n", True),
+        ("Done 1003 runs in 7 second(s)\n" + START, False),
+        ("Done 1003 runs in 7 second(s)\n" + START + line(3, "INITED", 10, 2), False),
+    ],
+)
+def test_the_last_words_of_a_fuzzer_are_known(tmp_path, more, is_over):
+    text = START + line(3, "INITED", 10, 2) + line(103, "pulse", 12, 3)
+    assert reading(tmp_path, text + more).said_the_end is is_over
+
+
+def test_a_log_that_ended_before_the_first_input_says_so(tmp_path):
+    with pytest.raises(BadInput, match="has ended before its first input"):
+        reading(tmp_path, START)

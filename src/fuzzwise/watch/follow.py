@@ -16,7 +16,8 @@ from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.source import Source
 
 GONE_AFTER = 5.0
-"""Seconds after which a fuzzer that was at work and is no more has ended; scripts restart some."""
+"""Seconds after which a fuzzer that was at work, or has said its last words, and is no more has
+ended; scripts restart some."""
 SILENT_AFTER = 120.0
 """The same, where its process was never seen: AFL++ writes every minute at the latest."""
 STILL_AFTER = 90.0
@@ -225,17 +226,18 @@ class _Path:
         self.judged: Judged | None = None
         self.moved = self.counted = now
         self.n = -1
-        self.seen = False
+        self.seen = self.over = False
         self.told: set[str] = set()
 
     def take(self, reading: Reading, now: float) -> None:
         if reading.observation.n != self.n:
             self.n, self.moved, self.counted = reading.observation.n, now, now
+        self.over = reading.said_the_end
         if reading.processes:
             self.seen, self.moved = True, now
 
     def ended(self, now: float) -> bool:
-        return now - self.moved >= (GONE_AFTER if self.seen else SILENT_AFTER)
+        return now - self.moved >= (GONE_AFTER if self.seen or self.over else SILENT_AFTER)
 
 
 def _above(reached: Sequence[bool]) -> str:

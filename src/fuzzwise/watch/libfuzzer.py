@@ -31,10 +31,7 @@ class LibFuzzerLog:
         """The campaign as the log tells now."""
         log = self._log.read()
         if not log.lines:
-            raise BadInput(
-                f"{printable(str(self.path))}: has no status line of libFuzzer yet. Wait until the "
-                "fuzzer has loaded its corpus, and keep its standard error in the log (2>&1)."
-            )
+            raise BadInput(f"{printable(str(self.path))}: {_nothing_yet(_fuzzers(self.path))}")
         return Reading(
             kind="libFuzzer",
             name=self.path.name,
@@ -45,6 +42,7 @@ class LibFuzzerLog:
             hangs=log.hangs,
             processes=self._processes(log),
             exact=log.is_exact,
+            said_the_end=log.is_over,
             notes=(*notes(log), *_still_counting(log)),
         )
 
@@ -98,6 +96,7 @@ class LibFuzzerJobs:
             hangs=sum(log.hangs for log, _ in ready),
             processes=self._processes(),
             exact=len(ready) == 1 and ready[0][0].is_exact,
+            said_the_end=all(log.is_over for log, _ in ready),
             notes=(
                 *own,
                 f"{len(ready):,} logs of jobs count as one campaign: their inputs add up, in an "
@@ -153,8 +152,20 @@ def _fuzzers(path: Path) -> list[int]:
     return [pid for pid in processes.writers(path) if processes.is_libfuzzer(pid)]
 
 
+def _nothing_yet(fuzzers: list[int]) -> str:
+    if fuzzers:
+        return (
+            "has no status line of libFuzzer yet. Wait until the fuzzer has loaded its corpus, and "
+            "keep its standard error in the log (2>&1)."
+        )
+    return (
+        "has no status line of libFuzzer, and no fuzzer writes it: it has ended before its first "
+        "input, or its standard error is not in the log (2>&1)."
+    )
+
+
 def _still_counting(log: LogReader) -> tuple[str, ...]:
-    if log.is_forked:
+    if log.is_forked or log.is_over:
         return ()
     return (
         "libFuzzer prints a line for a discovery and at each doubling of its inputs: up to half of "

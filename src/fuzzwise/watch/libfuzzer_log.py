@@ -46,6 +46,8 @@ class LogReader:
         self.has_jobs = False
         self.is_headless = False
         self.is_exact = True
+        self.is_over = False
+        """Whether the latest process has said its last words."""
         self.corpus: int | None = None
         self.crashes = 0
         self.hangs = 0
@@ -106,6 +108,8 @@ class LogReader:
             self._clock(self._process.latest, int(same["speed"]))
 
     def _take_word(self, kind: str, found: re.Match[bytes]) -> None:
+        if not self.is_forked or kind == "fork":
+            self.is_over = kind in ("done", "units", "artifact", "jobs")
         if kind == "fork":
             self._next_process()
             self.is_forked, self.is_exact = True, False
@@ -150,6 +154,7 @@ class LogReader:
     ) -> None:
         if n is None or corp is None:
             return
+        self.is_over = event == b"DONE"
         features = None if ft is None else number(ft)
         corpus = int(corp)
         if event == b"INITED":

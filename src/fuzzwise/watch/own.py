@@ -39,6 +39,7 @@ class FuzzFolder:
             stable = state.stability if stable is None else stable
         name = Path(str(record.get("target", ""))).name
         bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
+        running = _running(self.path)
         return Reading(
             kind="fuzzwise",
             name=name or self.path.name,
@@ -46,7 +47,8 @@ class FuzzFolder:
             observation=observation,
             corpus=corpus,
             crashes=sum(bug.count for bug in bugs),
-            processes=_running(self.path),
+            processes=running,
+            said_the_end=not running,
             untried=untried_in(self.path),
             stability=stable,
         )
@@ -69,6 +71,7 @@ class CampaignTarget:
             )
         observation = reader.observations().get(self._target)
         notes = [] if state.finds_coverage else ["A black box: what it discovers are bugs."]
+        running = _running(self.path)
         return Reading(
             kind="fuzzwise",
             name=self._target,
@@ -76,7 +79,8 @@ class CampaignTarget:
             observation=observation or Observation(0, discoveries=NO_INTS),
             corpus=state.corpus,
             crashes=state.crashes,
-            processes=_running(self.path),
+            processes=running,
+            said_the_end=not running,
             untried=untried_in(target_folder(self.path, self._target)),
             stability=state.stability,
             notes=(*notes, *state.warnings),

@@ -29,8 +29,9 @@ class Reading:
     far as can be made sure. ``exact``: whether each discovery has the number of its input; else
     those between two lines of the file are spread evenly between them. ``untried``: None where the
     fuzzer chooses each seed anew. ``stability``: the share of coverage that is the same when an
-    input runs again, None where the files do not say. ``notes``: sentences on what was corrected,
-    left out, or cannot be known, in order of importance.
+    input runs again, None where the files do not say. ``said_the_end``: whether the files have the
+    fuzzer's last words; another may have been started since. ``notes``: sentences on what was
+    corrected, left out, or cannot be known, in order of importance.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Reading:
     exact: bool = True
     untried: Untried | None = None
     stability: float | None = None
+    said_the_end: bool = False
     notes: tuple[str, ...] = ()
 
     @property
