@@ -5,6 +5,11 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # Python puts the current folder first, and whatever lies there would be imported. What Python
+    # itself has imported by now, this package included, only `fuzzwise` or `python -P` can keep.
+    del sys.path[0]
+
 from fuzzwise import interrupts
 
 

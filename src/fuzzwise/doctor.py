@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from fuzzwise.errors import BadInput
 from fuzzwise.plugins import Kind, check_name, load, with_installed
+from fuzzwise.programs import find
 
 LAB = ("altair", "jinja2", "numba", "polars", "pyarrow", "vl_convert")
 """What the extra ``lab`` brings."""
@@ -30,9 +30,9 @@ class Part:
 
 def look() -> Iterator[Part]:
     """Look for every part."""
-    for name, used_for, find in _PARTS:
+    for name, used_for, look_for in _PARTS:
         try:
-            yield Part(name, used_for, found=find())
+            yield Part(name, used_for, found=look_for())
         except BadInput as problem:
             yield Part(name, used_for, missing=str(problem))
 
@@ -67,7 +67,7 @@ def _afl() -> str:
 
     with tempfile.TemporaryDirectory(prefix="fuzzwise-") as scratch:
         afl = find_afl_fuzz(Path(scratch))
-    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    compiler = next((path for name in COMPILERS if (path := find(name))), None)
     if compiler is None:
         raise BadInput(f"{afl.path} is there, but none of {', '.join(COMPILERS)}. {INSTALL}")
     return f"{afl.name} ({afl.path}, {compiler})"
@@ -80,10 +80,10 @@ def _atheris() -> str:
 
 
 def _gdb() -> str:
-    found = shutil.which("gdb")
+    found = find("gdb")
     if found is None:
         raise BadInput("gdb was not found. Install it with: apt-get install gdb")
-    return found
+    return str(found)
 
 
 def _symbolizer() -> str:

@@ -45,6 +45,11 @@ def printable(name: str) -> str:
     return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", shown)
 
 
+def shown(text: str) -> str:
+    """Sentences that can be printed anywhere, whatever names they hold; their lines stay lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def number(text: str | bytes) -> int | None:
     """A count in a file; None where it is none, or is too large to be one."""
     try:

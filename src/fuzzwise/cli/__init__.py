@@ -6,10 +6,12 @@ a mistyped command answer at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 from fuzzwise import __version__, interrupts
+from fuzzwise.programs import search_path
 
 COMMANDS = {
     "run": "many targets under one budget: where to fuzz next, and when to stop",
@@ -78,6 +80,7 @@ def _run(name: str, words: list[str]) -> int:
 
     import click
 
+    os.environ["PATH"] = search_path()  # for what compilers and targets start in their turn, too
     command: click.Command = import_module(f"fuzzwise.cli.{name}").command
     with (
         interrupts.as_exceptions(),

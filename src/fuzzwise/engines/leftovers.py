@@ -87,7 +87,7 @@ class Guard:
         end_all(self._folder)
         with suppress(OSError):  # no memory: without a guard it works too
             self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-m", "fuzzwise.engines.leftovers", self._folder],
+                [sys.executable, "-P", "-m", "fuzzwise.engines.leftovers", self._folder],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -6,7 +6,6 @@ import math
 import os
 import re
 import shlex
-import shutil
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 from fuzzwise.sanitizers import is_sanitized
 from fuzzwise.text import base_name, clean
 from fuzzwise.triage import gdb
@@ -70,14 +70,14 @@ def absolute(command: Sequence[str]) -> tuple[str, ...]:
     if not command:
         raise BadInput("There is no command to run the inputs with.")
     name = command[0]
-    found = shutil.which(name)
+    found = find(name)
     if found is None:
         if Path(name).is_file():
             raise BadInput(f"{name}: is not executable. Make it so with: chmod +x {name}")
         where = "is no such file" if "/" in name else "is no such program in the PATH"
         raise BadInput(f"{name}: there {where}. Give the program that reads the inputs.")
     others = (str(Path(word).absolute()) if _is_file(word) else word for word in command[1:])
-    return (str(Path(found).absolute()), *others)
+    return (str(found), *others)
 
 
 def shell_line(command: Sequence[str], path: Path) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 from fuzzwise.text import clean
 from fuzzwise.triage.confined import observe
 from fuzzwise.triage.faults import Fault, explain
@@ -69,13 +69,13 @@ def backtrace(
 
 def _programs(command: list[str]) -> tuple[str, str]:
     """Where gdb is, and the program of the command."""
-    gdb = shutil.which("gdb")
+    gdb = find("gdb")
     if gdb is None:
         raise BadInput("gdb is not installed. Install it with: apt-get install gdb")
-    program = shutil.which(command[0]) if command else None
+    program = find(command[0]) if command else None
     if program is None:
         raise BadInput(f"There is no program to run in the command {command}.")
-    return gdb, program
+    return str(gdb), str(program)
 
 
 def _check_ran(program: str, lines: list[str]) -> None:

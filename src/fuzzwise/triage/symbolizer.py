@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
+
+from fuzzwise.programs import find
 
 _LLVM = Path("/usr/lib")
 _OPTIONS = "LLVM_SYMBOLIZER_OPTS"
@@ -18,9 +19,8 @@ def symbolizer(search_path: str | None = None, llvm: Path = _LLVM) -> Path | Non
     ``search_path`` replaces the PATH; ``llvm`` is the directory with the llvm-VERSION
     directories of Debian.
     """
-    found = shutil.which("llvm-symbolizer", path=search_path)
-    if found is not None:
-        return Path(found).absolute()
+    if found := find("llvm-symbolizer", search_path):
+        return found
     candidates = sorted(llvm.glob("llvm-*/bin/llvm-symbolizer"), key=_version, reverse=True)
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
 

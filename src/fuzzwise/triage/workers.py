@@ -136,7 +136,8 @@ def _start() -> subprocess.Popen[bytes]:
     # In a session of its own: Ctrl-C is for the command, which then ends its workers.
     try:
         return subprocess.Popen(
-            [sys.executable, "-m", "fuzzwise.triage.worker"],
+            # -P: not from the current folder, where anybody's fuzzwise/ or base64.py may lie.
+            [sys.executable, "-P", "-m", "fuzzwise.triage.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

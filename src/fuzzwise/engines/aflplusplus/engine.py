@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
 from fuzzwise.engines.harness_keys import KEYS
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 from fuzzwise.triage.workers import Workers
 
 
@@ -46,8 +46,8 @@ def _build_words(words: list[str], cxx: bool) -> list[str]:
     from fuzzwise.engines.aflplusplus.program import COMPILERS, CXX_COMPILERS, INSTALL
 
     for name in CXX_COMPILERS if cxx else COMPILERS:
-        if found := shutil.which(name):
-            return [found, *words]
+        if found := find(name):
+            return [str(found), *words]
     raise BadInput(f"No compiler of AFL++ was found. {INSTALL}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from fuzzwise.engines.contents import OBSERVER, contains
 from fuzzwise.engines.process import FuzzingProcess, wait_for_any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
+from fuzzwise.programs import find
 from fuzzwise.text import clean, printable
 from fuzzwise.triage.examine import INPUT
 
@@ -48,10 +48,9 @@ class AflFuzz:
 
 def find_afl_fuzz(scratch: Path) -> AflFuzz:
     """The afl-fuzz on PATH; BadInput where there is none, or one that is too old."""
-    found = shutil.which("afl-fuzz")
-    if found is None:
+    path = find("afl-fuzz")
+    if path is None:
         raise BadInput(f"afl-fuzz was not found. {INSTALL}")
-    path = Path(found).absolute()
     return _version(path, stamp(path), scratch)
 
 

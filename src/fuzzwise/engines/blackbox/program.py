@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 
 ABORT = "abort_on_error=1:symbolize=0"
 SANITIZER_OPTIONS = {
@@ -24,9 +24,8 @@ _INTERPRETER = 3  # PT_INTERP
 
 def find_program(name: str) -> Path:
     """The absolute path of a command's first word; BadInput where it cannot be run."""
-    found = shutil.which(name)
-    if found:
-        return Path(found).absolute()
+    if found := find(name):
+        return found
     path = Path(name)
     if "/" not in name:
         raise BadInput(f"The program {name!r} is not on PATH; install it or give its path.")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from fuzzwise.engines.compilers import CXX_SUFFIXES
 from fuzzwise.engines.observer.build import COUNTING, FLAGS, fingerprint_of
 from fuzzwise.engines.observer.build import NATIVE as SHARED
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 
 NATIVE = Path(__file__).parent / "native"
 SOURCES = ("observer.c", "counters.c", "again.c")
@@ -58,9 +58,8 @@ def find_toolchain() -> Toolchain:
     asked = os.environ.get(COMPILER_VARIABLE)
     names = [asked] if asked else ["clang", *(f"clang-{n}" for n in range(40, 10, -1))]
     for name in names:
-        found = shutil.which(name)
-        if found:
-            return _toolchain(Path(found))
+        if found := find(name):
+            return _toolchain(found)
     if asked:
         raise BadInput(f"{COMPILER_VARIABLE} names {asked!r}, which is not an executable.")
     raise BadInput("No clang was found. Install it with: apt-get install clang libclang-rt-14-dev")
@@ -194,10 +193,10 @@ def _objects(
 
 
 def _tool(name: str) -> str:
-    found = shutil.which(name) or shutil.which(f"llvm-{name}")
+    found = find(name) or find(f"llvm-{name}")
     if not found:
         raise BadInput(f"{name} was not found. Install it with: apt-get install binutils")
-    return found
+    return str(found)
 
 
 def _output(command: list[str]) -> str:

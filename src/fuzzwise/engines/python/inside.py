@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from fuzzwise.engines.python.failures import Failures
-from fuzzwise.engines.python.instrument import Counters, Finder, without_finders
+from fuzzwise.engines.python.instrument import Counters, Finder, own_imports, without_finders
 from fuzzwise.engines.python.uncaught import tell, told
 
 NAME = "TestOneInput"
@@ -198,7 +198,7 @@ def _option(options: Sequence[str], name: str) -> str:
 
 def _engine_function(name: str) -> Callable[[], object]:
     """A function of the library that was loaded before everything else."""
-    with without_finders():
+    with own_imports():
         import ctypes
 
     function: Callable[[], object] = getattr(ctypes.PyDLL(None), name)
@@ -224,7 +224,7 @@ def _check(runner: Runner, before: set[str], answer: str) -> NoReturn:
         found = {"problem": str(problem)}
     except BaseException as error:
         found = {"problem": f"cannot be loaded: {_told(error, sys.argv[0])}"}
-    with without_finders():
+    with own_imports():
         import json
 
     with open(answer, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
@@ -249,7 +249,7 @@ def _told(error: BaseException, path: str) -> str:
 
 def _files(before: set[str]) -> set[str]:
     """The files of all modules that the harness has imported, those of Python itself left out."""
-    with without_finders():
+    with own_imports():
         import sysconfig
 
     home = sysconfig.get_paths()["stdlib"]
@@ -265,10 +265,10 @@ def _files(before: set[str]) -> set[str]:
 
 
 def _versions() -> dict[str, str]:
-    with without_finders():
+    with own_imports():
         from importlib.metadata import version
 
-    return {"python": sys.version, "atheris": version("atheris")}
+        return {"python": sys.version, "atheris": version("atheris")}
 
 
 def _end(status: int) -> NoReturn:

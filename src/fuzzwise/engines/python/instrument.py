@@ -25,6 +25,9 @@ LATE = 8192
 """Counters for code that is imported while inputs run, at least."""
 
 _ROOM = "room"
+_OWN_PATH = sys.path[1:]
+"""Where the interpreter finds modules by itself; the folder of a harness comes in front of that."""
+
 OWN = ("atheris", "fuzzwise.engines.python")
 """Packages that are never instrumented: what does it."""
 
@@ -220,6 +223,22 @@ class without_finders:  # noqa: N801 - used like a function
 
     def __exit__(self, *_: object) -> None:
         sys.meta_path[:] = self._before
+
+
+class own_imports(without_finders):  # noqa: N801 - used like a function
+    """For what the runner itself imports: neither instrumented, nor from the harness's folder.
+
+    A file beside a harness is for the harness: the runner's ``import json`` is not for a json.py.
+    """
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._path = sys.path[:]
+        sys.path[:] = _OWN_PATH
+
+    def __exit__(self, *_: object) -> None:
+        sys.path[:] = self._path
+        super().__exit__()
 
 
 class _Loader(SourceFileLoader):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
+from fuzzwise.programs import find
 
 PATIENCE = 20.0
 """Seconds after which an interpreter does not answer."""
 
 _QUESTION = (
-    "import sys, importlib.util as u\n"
+    "import sys\n"
+    "if '' in sys.path: sys.path.remove('')\n"  # the current folder; -P is not known to all
+    "import importlib.util as u\n"
     "print(sys.executable)\n"
     "print('atheris' if u.find_spec('atheris') else '')\n"
 )
@@ -40,7 +42,7 @@ def find_python(asked: str | None = None) -> Path:
             )
         return path
     for name in (sys.executable, "python3"):
-        if name and shutil.which(name):
+        if name and find(name):
             path, has_atheris = _ask(name)
             if has_atheris:
                 return path
@@ -53,9 +55,15 @@ def find_python(asked: str | None = None) -> Path:
 
 @cache
 def _ask(name: str) -> tuple[Path, bool]:
+    found = find(name)
+    if found is None:
+        raise BadInput(
+            f"{name} cannot be run as a Python interpreter: there is no such program. "
+            "Give its name or its path."
+        )
     try:
         answer = subprocess.run(  # noqa: S603 - to run it is what was asked for
-            [name, "-c", _QUESTION],
+            [found, "-c", _QUESTION],
             capture_output=True,
             text=True,
             timeout=PATIENCE,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from types import TracebackType
 
+from fuzzwise.engines.python.instrument import own_imports
+
 HEADER = " === Uncaught Python exception: ==="
 MOST_FRAMES = 256
 LONGEST_LINE = 200
@@ -33,7 +35,8 @@ def tell(error: BaseException, own: str) -> None:
 
 
 def _formatted(error: BaseException, trace: TracebackType | None) -> str:
-    import traceback
+    with own_imports():
+        import traceback
 
     parts = traceback.format_exception(type(error), error, trace, limit=-MOST_FRAMES)
     lines = [line[:LONGEST_LINE] for part in parts[:-1] for line in part.splitlines()]
