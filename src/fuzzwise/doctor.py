@@ -14,7 +14,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.plugins import Kind, check_name, load, with_installed
 from fuzzwise.programs import find
 
-LAB = ("altair", "jinja2", "numba", "polars", "pyarrow", "vl_convert")
+LAB = ("altair", "numba", "polars", "pyarrow", "vl_convert")
 """What the extra ``lab`` brings."""
 
 
@@ -138,6 +138,6 @@ _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("Atheris", "targets in Python", _atheris),
     ("gdb", "stacks of crashes without a sanitizer", _gdb),
     ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
-    ("extra [lab]", "the report's page, charts, record, replay, simulate, evaluate", _lab),
+    ("extra [lab]", "charts, also those of the report; record, replay, simulate, evaluate", _lab),
     ("plug-ins", "what other packages add: estimators, schedulers, engines", _plugins),
 )

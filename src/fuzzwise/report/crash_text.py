@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzwise.errors import BadInput
-from fuzzwise.received import open_regular
+from fuzzwise.report.crash_files import read_within
 from fuzzwise.text import clean
 
 MOST_LINES = 60
@@ -13,20 +12,15 @@ MOST_COLUMNS = 400
 _MOST_BYTES = 1 << 16
 
 
-def first_lines(folder: Path, name: str) -> str:
-    """The beginning of a report below the campaign's folder; empty where it cannot be read.
+def report_text(folder: Path, name: str) -> str:
+    """The beginning of a report below the campaign's folder; empty where it cannot be read."""
+    found = read_within(folder, name, _MOST_BYTES)
+    return clean(found[0].decode(errors="replace")).strip("\n") if found else ""
 
-    What is not a plain file (a link, a pipe that never ends) is not read, nor what lies outside.
-    """
-    path = folder / name
-    try:
-        if not name or not path.parent.resolve().is_relative_to(folder.resolve()):
-            return ""
-        with open_regular(path, follow=False) as file:
-            data = file.read(_MOST_BYTES)
-    except (OSError, ValueError, BadInput):
-        return ""
-    lines = clean(data.decode(errors="replace")).strip("\n").split("\n")
+
+def first_lines(text: str) -> str:
+    """As many lines of a report as a page shows."""
+    lines = text.split("\n")
     shown = [line[:MOST_COLUMNS] for line in lines[:MOST_LINES]]
-    more = ["…"] if len(lines) > MOST_LINES or len(data) == _MOST_BYTES else []
+    more = ["…"] if len(lines) > MOST_LINES or len(text) >= _MOST_BYTES else []
     return "\n".join([*shown, *more])

@@ -17,6 +17,8 @@ from urllib.parse import quote
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.report.source_paths import SourcePaths
+from fuzzwise.report.stacks import own_names
 from fuzzwise.store.states import CampaignState
 from fuzzwise.text import printable
 from fuzzwise.triage.grouping import Triage
@@ -49,14 +51,15 @@ class Finding:
 
 def findings_of_triage(triage: Triage) -> tuple[Finding, ...]:
     """The bugs of a triage."""
+    paths = SourcePaths(Path.cwd(), [bug.verdict.file for bug in triage.bugs])
     return tuple(
         Finding(
             id=bug.id,
             kind=bug.identity.kind,
             severity=bug.identity.severity,
-            frames=bug.identity.frames,
+            frames=own_names(bug.identity.frames),
             summary=bug.verdict.summary,
-            file=bug.verdict.file,
+            file=paths(bug.verdict.file),
             line=bug.verdict.line,
             program=Path(bug.reproducer.command[0]).name,
             inputs=len(bug.inputs),
@@ -69,14 +72,15 @@ def findings_of_triage(triage: Triage) -> tuple[Finding, ...]:
 
 def findings_of_campaign(state: CampaignState) -> tuple[Finding, ...]:
     """The bugs of a campaign; their program is the target that showed them first."""
+    paths = SourcePaths(state.folder, [bug.file for bug in state.bugs])
     return tuple(
         Finding(
             id=bug.id,
             kind=bug.kind,
             severity=bug.severity,
-            frames=bug.frames,
+            frames=own_names(bug.frames),
             summary=bug.summary,
-            file=bug.file,
+            file=paths(bug.file),
             line=bug.line,
             program=bug.target,
             inputs=max(1, bug.crashes),

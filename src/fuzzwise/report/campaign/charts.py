@@ -7,6 +7,7 @@ which has a light and a dark look.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -29,6 +30,15 @@ _POWER = f"{[chance(10.0**-n) for n in range(31)]}[-round(log(datum.value) / LN1
 """Labels of powers of ten from 1 down, as the rest of the page writes them."""
 
 UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
+
+
+def check_installed() -> None:
+    """MissingExtra where what draws charts is not there."""
+    load_altair()
+    try:
+        importlib.import_module("vl_convert")
+    except ImportError as error:
+        raise need_extra("Drawing a chart", "vl-convert-python", "lab") from error
 
 
 def chosen(
@@ -152,7 +162,7 @@ def bugs_chart(seen: Hindsight) -> str:
                 "time:Q",
                 title=f"time on cores ({unit})",
                 scale=alt.Scale(nice=False, domain=[0, seen.spent / size or 1.0]),
-                axis=alt.Axis(tickCount=6, format="~g"),
+                axis=alt.Axis(tickCount=6, format=",~f"),
             ),
             alt.Y("bugs:Q", title="distinct bugs", axis=alt.Axis(tickMinStep=1, tickCount=6)),
             alt.Color("which:N", scale=colours, legend=legend),
@@ -166,10 +176,8 @@ def bugs_chart(seen: Hindsight) -> str:
 
 def to_svg(chart: Any, prefix: str) -> str:
     """A chart as SVG for the inside of a page: no address, ids of its own, any width."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise need_extra("The report", "vl-convert-python", "lab") from error
+    import vl_convert
+
     dressed = chart.configure(
         background="transparent",
         font="sans-serif",

@@ -64,13 +64,14 @@ def _safe(state: CampaignState) -> Conclusion | None:
     retired, _, _ = say.by_fate(state)
     if not retired:
         why = (
-            "No target is below its accepted risk yet."
+            f"No target {'is' if state.running else 'was'} below its accepted risk"
+            f"{' yet' if state.running else ''}."
             if any(t.accepted_risk is not None for t in state.targets)
             else "No accepted risk was given, so that no target can be called safe to stop."
         )
         return Conclusion("Safe to stop", "plain", why)
     points = [
-        (target.name, f"at most {say.chance(say.upper_risk(target))}{_of(target)}{_but(target)}")
+        (target.name, f"at most {say.at_most(target)}{_of(target)}{_but(target)}")
         for target in retired
     ]
     note = (
@@ -89,7 +90,8 @@ def _not_safe(state: CampaignState) -> Conclusion | None:
     parts = []
     if broken:
         parts.append(
-            f"{words.many(len(broken), 'target')} cannot be fuzzed, so that the risk is unknown."
+            f"{words.many(len(broken), 'target')} {'cannot' if state.running else 'could not'} be "
+            "fuzzed, so that the risk is unknown."
         )
     if active:
         parts.append(
@@ -97,40 +99,50 @@ def _not_safe(state: CampaignState) -> Conclusion | None:
         )
     points = (
         *_cut([(target.name, target.detail) for target in broken], MOST_BROKEN),
-        *_cut([(target.name, _why_not(target)) for target in active]),
+        *_cut([(target.name, _why_not(target, state.running)) for target in active]),
     )
     return Conclusion("Not safe to stop", "bad", " ".join(parts), points)
 
 
-def _why_not(target: TargetState) -> str:
+def _why_not(target: TargetState, running: bool) -> str:
     if not target.inputs:
-        return "it has not run a single input yet"
+        return "it has not run a single input yet" if running else "it ran no input at all"
     if target.risk is None:
         return f"nothing can be said after {words.many(target.inputs, 'input')}"
     risk = say.upper_risk(target)
-    text = f"the risk may be {say.chance(risk)}{_of(target)}"
+    text = f"the risk is at most {say.at_most(target)}{_of(target)}"
     if target.accepted_risk is not None and risk is not None:
         times = risk / target.accepted_risk
         text += (
             f", {_times(times)} times the accepted {say.chance(target.accepted_risk)}"
             if times > 1
-            else ", below the accepted risk, but the stop rule has not looked since"
+            else f", below the accepted risk, but the stop rule {'has' if running else 'had'} not "
+            "looked since"
         )
         seconds = left.of_target(target)
         if seconds is not None:
-            text += f"; about {words.duration(seconds)} more on a core"
+            text += f"; {_more_time(seconds, running)}"
     return text
+
+
+def _more_time(seconds: float, running: bool) -> str:
+    if seconds > words.FAR:
+        return "no end is in sight" if running else "no end was in sight"
+    about = words.ahead(seconds) if seconds > words.YEAR else f"about {words.ahead(seconds)} more"
+    return f"{about} on a core" if running else f"it needed {about} on a core"
 
 
 def _time(state: CampaignState) -> Conclusion:
     spent = sum(target.seconds for target in state.targets)
     if not spent:
-        return Conclusion("Where the time went", "plain", "No epoch has finished yet.")
+        none = "No epoch has finished yet." if state.running else "No epoch was finished."
+        return Conclusion("Where the time went", "plain", none)
     order = sorted(state.targets, key=lambda t: -t.share_of_time)
     used = [target for target in order if target.seconds]
     retired = sum(t.share_of_time for t in used if t.state == RETIRED)
     sentence = (
-        f"{words.duration(spent)} on {words.many(state.cores, 'core')}, in {state.epochs:,} epochs"
+        f"{words.duration(spent)} on {words.many(state.cores, 'core')}, in "
+        f"{words.many(state.epochs, 'epoch')}"
     )
     sentence += f"; {words.percent(retired)} on targets that are now retired." if retired else "."
     points = [

@@ -8,11 +8,16 @@ from collections.abc import Collection, Sequence
 
 from fuzzwise.report import words
 from fuzzwise.report.campaign import words as say
+from fuzzwise.report.campaign.bug_articles import paths_of
+from fuzzwise.report.reproducing import portable_command
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.text import printable
 
 MOST_ROWS = 20
 _MEANING = re.compile(r"([\\`*_\[\]|~#@!])")
+
+
+MOST_COMMANDS = 10
 
 
 def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> str:
@@ -26,7 +31,7 @@ def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> str
         f"**{text(say.verdict(state, new_ids))}** {text(say.progress(state))}",
     ]
     if state.bugs:
-        lines += ["", *_bugs(state, new_ids)]
+        lines += ["", *_bugs(state, new_ids), "", *_commands(state, new_ids)]
     if state.targets:
         lines += ["", *_targets(state)]
     retired, _, _ = say.by_fate(state)
@@ -47,17 +52,18 @@ def text(value: str) -> str:
 
 def _targets(state: CampaignState) -> list[str]:
     order = say.worst_first(state.targets)
-    head = ("target", "state", "risk", "at most", "accepted", "time left", "bugs", "time")
-    rows = [_target(target) for target in order[:MOST_ROWS]]
+    left = "time left" if state.running else "still needed"
+    head = ("target", "state", "risk", "at most", "accepted", left, "bugs", "time")
+    rows = [_target(target, state.running) for target in order[:MOST_ROWS]]
     return [*_table(head, "llrrrrrr", rows), *_more(len(order), "target")]
 
 
-def _target(target: TargetState) -> Sequence[str]:
+def _target(target: TargetState, running: bool) -> Sequence[str]:
     return (
         text(target.name),
-        text(target.state),
+        text(say.fate(target, running)),
         say.chance(target.risk.risk if target.risk else None),
-        say.chance(say.upper_risk(target)),
+        say.at_most(target),
         say.chance(target.accepted_risk),
         say.left(target),
         str(len(target.bugs)),
@@ -67,6 +73,7 @@ def _target(target: TargetState) -> Sequence[str]:
 
 def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
     order = say.bugs_worst_first(state.bugs, new_ids)
+    paths = paths_of(state)
     head = ["bug", "severity", "kind", "in", "source", "target"]
     rows = [
         [
@@ -74,7 +81,7 @@ def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
             text(bug.severity) + (", flaky" if bug.flaky else ""),
             text(bug.kind),
             text(say.place(bug)),
-            text(say.source(bug)) or "–",
+            text(say.source(bug, paths)) or "–",
             text(bug.target),
         ]
         for bug in order[:MOST_ROWS]
@@ -84,6 +91,23 @@ def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
         for row, bug in zip(rows, order, strict=False):
             row.append("**new**" if bug.id in new_ids else "known")
     return [*_table(head, "l" * len(head), rows), *_more(len(order), "bug")]
+
+
+def _commands(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
+    """How to see the worst bugs again; inputs are where the campaign's folder has them."""
+    shown = [
+        f"- {text(bug.id)}: {_code(portable_command(state, bug))}, input {_code(bug.inputs[0])}"
+        for bug in say.bugs_worst_first(state.bugs, new_ids)[:MOST_COMMANDS]
+        if bug.inputs and portable_command(state, bug)
+    ]
+    return ["To see them crash, beside the program and the input:", "", *shown] if shown else []
+
+
+def _code(value: str) -> str:
+    """Words in the font of code, whatever they are."""
+    shown = printable(value)
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    return f"{fence} {shown} {fence}" if "`" in shown else f"`{shown}`"
 
 
 def _table(head: Sequence[str], align: str, rows: Sequence[Sequence[str]]) -> list[str]:

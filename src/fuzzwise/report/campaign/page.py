@@ -1,4 +1,4 @@
-"""A campaign as one HTML page that opens offline: conclusions first, then figures, then bugs."""
+"""A campaign as one HTML page that opens offline: conclusions, bugs, then figures."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzwise import __version__
-from fuzzwise.errors import need_extra
-from fuzzwise.report import crash_text, words
+from fuzzwise.errors import MissingExtra
+from fuzzwise.report import words
 from fuzzwise.report.campaign import charts as campaign_charts
 from fuzzwise.report.campaign import words as say
+from fuzzwise.report.campaign.bug_articles import articles
 from fuzzwise.report.campaign.conclusions import conclusions
 from fuzzwise.report.hindsight import Hindsight, hindsight
 from fuzzwise.store.contract import BugTime
-from fuzzwise.store.states import RETIRED, BugState, CampaignState, TargetHistory, TargetState
-from fuzzwise.text import printable
+from fuzzwise.store.states import RETIRED, CampaignState, TargetHistory, TargetState
+from fuzzwise.text import clean, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-MOST_ARTICLES = 100
 MOST_EVENTS = 200
 MOST_SHARES = 30
-MOST_INPUTS = 3
 ARROWS = {"falling": "↓", "level": "→", "rising": "↑"}
 
 
@@ -51,17 +50,6 @@ class Share:
     width: float
 
 
-@dataclass(frozen=True)
-class Article:
-    """A bug with all its details."""
-
-    bug: BugState
-    title: str
-    others: str
-    inputs: tuple[str, ...]
-    text: Markup | None
-
-
 def page(
     state: CampaignState,
     history: Sequence[TargetHistory],
@@ -77,6 +65,8 @@ def page(
     order = say.bugs_worst_first(state.bugs, new_ids)
     drawn = campaign_charts.chosen(state, history)
     shares = _shares(state)
+    missing = _missing_charts()
+    seen = hindsight(state, bug_times)
     return environment.get_template("campaign.html").render(
         state=state,
         verdict=say.verdict(state, new_ids),
@@ -85,26 +75,26 @@ def page(
         conclusions=conclusions(state, new_ids),
         targets=say.worst_first(state.targets),
         arrows=ARROWS,
-        charts=_charts(drawn),
+        charts=[] if missing else _charts(drawn),
+        missing_charts=missing if drawn or seen else "",
         left_out=_left_out(len(drawn), len(state.targets)),
         shares=shares,
         shares_left_out=_shares_left_out(state),
-        bugs_chart=_bugs_chart(hindsight(state, bug_times)),
+        bugs_chart=None if missing else _bugs_chart(seen),
         bugs=order,
-        articles=[_article(state, bug) for bug in order[:MOST_ARTICLES]],
+        articles=articles(state, order),
         baseline=new_ids is not None,
         new_ids=new_ids or (),
         events=list(reversed(state.events[-MOST_EVENTS:])),
         method=_method(state),
+        folder=state.folder.absolute().name,
         version=__version__,
     )
 
 
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as error:
-        raise need_extra("The report", "jinja2", "lab") from error
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -118,10 +108,12 @@ def _environment() -> Environment:
         "count": words.count,
         "duration": words.duration,
         "percent": words.percent,
-        "upper_risk": say.upper_risk,
+        "lines": _lines,
+        "bytes": lambda size: words.many(size, "byte"),
+        "at_most": say.at_most,
         "left": say.left,
         "place": say.place,
-        "source": say.source,
+        "fate": say.fate,
     }
     return environment
 
@@ -131,10 +123,17 @@ def _cleaned(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
+def _lines(text: str) -> Markup:
+    """A text of several lines, which are kept."""
+    from markupsafe import escape
+
+    return escape(clean(text))
+
+
 def _markup(text: str) -> Markup:
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704  # drawn by the chart library, or escaped
+    return Markup(text)  # noqa: S704  # drawn by the chart library
 
 
 def _tiles(state: CampaignState, new_ids: Collection[str] | None) -> list[tuple[str, str]]:
@@ -144,7 +143,7 @@ def _tiles(state: CampaignState, new_ids: Collection[str] | None) -> list[tuple[
         tiles.append(("new bugs", f"{sum(bug.id in new_ids for bug in state.bugs):,}"))
     tiles += [
         ("safe to stop", f"{len(retired):,} of {len(state.targets):,}"),
-        ("not safe yet", f"{len(active):,}"),
+        ("not safe yet" if state.running else "not safe", f"{len(active):,}"),
         ("broken", f"{len(broken):,}"),
         ("inputs", words.count(sum(target.inputs for target in state.targets))),
         ("time on cores", words.duration(sum(target.seconds for target in state.targets))),
@@ -227,13 +226,13 @@ def _bugs_chart(seen: Hindsight | None) -> Chart | None:
     return Chart(_markup(campaign_charts.bugs_chart(seen)), label, caption)
 
 
-def _article(state: CampaignState, bug: BugState) -> Article:
-    from markupsafe import escape
-
-    text = crash_text.first_lines(state.folder, bug.report)
-    others = ", ".join(name for name in bug.targets if name != bug.target)
-    shown = escape(text) if text else None
-    return Article(bug, say.title(bug), others, bug.inputs[:MOST_INPUTS], shown)
+def _missing_charts() -> str:
+    """What to install before charts can be drawn; "" where they can."""
+    try:
+        campaign_charts.check_installed()
+    except MissingExtra as missing:
+        return str(missing)
+    return ""
 
 
 def _method(state: CampaignState) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from fuzzwise.report import left as time_left
 from fuzzwise.report import words
 from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, TargetState
+from fuzzwise.text import significant, upper_bound
 from fuzzwise.triage.kinds import SEVERITIES
 
+STOPPED, NOT_RUN = "stopped", "not run"
+"""A target that the end of the campaign stopped; one that had no turn before it."""
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -28,7 +31,7 @@ def verdict(state: CampaignState, new_ids: Collection[str] | None = None) -> str
             else f"none of {total} is known to be safe to stop"
         )
     if broken:
-        parts.append(f"{len(broken)} cannot be fuzzed")
+        parts.append(f"{len(broken)} {'cannot' if state.running else 'could not'} be fuzzed")
     return "; ".join(parts) + "."
 
 
@@ -116,25 +119,41 @@ def title(bug: BugState) -> str:
     return f"{bug.kind} in {place(bug)}"
 
 
-def source(bug: BugState) -> str:
-    """The file and line of a bug; empty where they are not known."""
-    return f"{bug.file}:{bug.line}" if bug.file and bug.line else bug.file
+def source(bug: BugState, paths: Callable[[str], str]) -> str:
+    """The file and line of a bug, as ``paths`` names it; empty where they are not known."""
+    file = paths(bug.file)
+    return f"{file}:{bug.line}" if file and bug.line else file
 
 
-def chance(value: float | None) -> str:
+def fate(target: TargetState, running: bool) -> str:
+    """The state of a target in a word; when the campaign is over, nobody waits any more."""
+    if running or target.state in (RETIRED, BROKEN):
+        return target.state
+    return STOPPED if target.inputs else NOT_RUN
+
+
+def at_most(target: TargetState) -> str:
+    """The most that the risk of a target may be, not to be taken for what is accepted."""
+    worst = upper_risk(target)
+    if worst is None:
+        return "–"
+    return chance(float(shown := upper_bound(worst, target.accepted_risk)), significant(shown))
+
+
+def chance(value: float | None, digits: int = 2) -> str:
     """A probability as people write it: 0.25, 3.1×10⁻⁵; a dash for none."""
-    text = words.number(value, 2)
-    digits, power, exponent = text.partition("e")
+    text = words.number(value, max(2, digits))
+    figures, power, exponent = text.partition("e")
     if not power:
         return text
     raised = f"10{str(int(exponent)).translate(SUPERSCRIPT)}"
-    return raised if float(digits) == 1 else f"{digits}×{raised}"
+    return raised if float(figures) == 1 else f"{figures}×{raised}"
 
 
 def left(target: TargetState) -> str:
     """How long the target needs until it may be retired; a dash where that is not known."""
     seconds = time_left.of_target(target)
-    return "–" if seconds is None else words.duration(seconds)
+    return "–" if seconds is None else words.ahead(seconds)
 
 
 def _are(targets: Sequence[TargetState]) -> str:

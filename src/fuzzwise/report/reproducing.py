@@ -1,0 +1,63 @@
+"""How to see a bug again with nothing but its program and its input, on any machine."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from fuzzwise.store.states import BugState, CampaignState
+
+INPUT = "input"
+"""The name that a reader gives the input, where it has no better one."""
+_RUNNER = "/fuzzwise/engines/python/"
+_ATHERIS = b"atheris.Fuzz("
+_MOST = 1 << 20
+
+
+def input_name(bug: BugState) -> str:
+    """What the input of a bug is called, without its folder."""
+    return Path(bug.inputs[0]).name if bug.inputs else INPUT
+
+
+def portable_command(state: CampaignState, bug: BugState) -> str:
+    """A line for the shell, beside the program and the input; "" where there is none.
+
+    It has no path of this machine, and nothing of fuzzwise: the program with its arguments, and for
+    Python the function that is called with the input, or the script that Atheris reads files by.
+    """
+    try:
+        words = shlex.split(bug.command)
+    except ValueError:
+        return ""
+    if not words:
+        return ""
+    if len(words) == 4 and _RUNNER in words[1]:
+        return _python(Path(words[2]), input_name(bug))
+    near = [_near(word, state, bug) for word in words]
+    near[0] = f"./{Path(words[0]).name}" if "/" in words[0] else words[0]
+    return " ".join(word if word == "<" else shlex.quote(word) for word in near)
+
+
+def _near(word: str, state: CampaignState, bug: BugState) -> str:
+    """A word of a command with the input by its name, and other files by theirs."""
+    for name in bug.inputs[:1]:
+        word = word.replace(str((state.folder / name).absolute()), input_name(bug))
+        word = word.replace(name, input_name(bug))
+    return Path(word).name if word.startswith("/") else word
+
+
+def _python(harness: Path, name: str) -> str:
+    if _is_script(harness):
+        return shlex.join(["python3", harness.name, name])
+    function = f"runpy.run_path({harness.name!r})['TestOneInput']"
+    program = f"import runpy; {function}(open({name!r}, 'rb').read())"
+    return shlex.join(["python3", "-c", program])
+
+
+def _is_script(harness: Path) -> bool:
+    """Whether a harness starts Atheris itself, and so reads files that it is given."""
+    try:
+        with harness.open("rb") as file:
+            return _ATHERIS in file.read(_MOST)
+    except (OSError, ValueError):
+        return False
