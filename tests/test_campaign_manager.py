@@ -18,6 +18,7 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import EMPTY_TURNS, RETRIES_TAKE, RETRY, Roster
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.contract import Totals
+from fuzzwise.engines.starting import EXECUTING
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.schedulers.base import Scheduler
 from fuzzwise.schedulers.registry import policies
@@ -181,7 +182,7 @@ def test_turns_without_an_input_are_turns_and_three_in_a_row_are_a_broken_target
 
 def test_a_target_that_only_starts_is_not_broken_by_that(tmp_path: Path):
     plan = plan_of(tmp_path, ["slow"], cores=1)
-    _, state = run(plan, {"slow": Empty(doing="executing its corpus")}, 1.5)
+    _, state = run(plan, {"slow": Empty(doing=EXECUTING)}, 1.5)
     assert by_name(state) == {"slow": WAITING}
 
 
@@ -202,7 +203,7 @@ def test_tries_of_broken_targets_leave_the_time_to_the_others(tmp_path: Path):
 
 def test_a_run_without_an_input_says_so(tmp_path: Path):
     plan = plan_of(tmp_path, ["a"], cores=1)
-    stopped, _ = run(plan, {"a": Empty(doing="starting")}, 0.5)
+    stopped, _ = run(plan, {"a": Empty(doing=EXECUTING)}, 0.5)
     assert stopped.reason == "nothing-ran"
     assert "No target ran an input" in stopped.detail
 

@@ -24,7 +24,7 @@ from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.engines.contract import Totals
-from fuzzwise.engines.starting import SOON
+from fuzzwise.engines.starting import EXECUTING, SOON
 from fuzzwise.judge import Judgement, Terms
 from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
@@ -245,7 +245,7 @@ class Manager:
             self._roster.broke(member, result.problem, at)
         elif inputs:
             member.works()
-        elif not (result.lost or self._no_space or (totals and totals.doing)):
+        elif not (result.lost or self._no_space or (totals and totals.doing == EXECUTING)):
             self._roster.idled(member, self._now, cost)
         if member.state == WAITING:
             self._scheduler.resume(member.arm)

@@ -16,6 +16,9 @@ SOON = 5.0
 LOADING = 60.0
 """Seconds that a target has at least to get through its corpus, however short the turn."""
 
+EXECUTING = "executing its corpus"
+"""What a target is doing that runs, but has more files to run than a turn is long."""
+
 _HOW = "If it only needs longer, raise startup in [target.limits], or --startup of `fuzzwise fuzz`."
 
 
@@ -62,7 +65,7 @@ class Start:
         """What is to be told of it; "" once the fuzzer makes inputs."""
         if self.made:
             return ""
-        return "executing its corpus" if self.executed else "starting: it has run no input yet"
+        return EXECUTING if self.executed else "starting: it has run no input yet"
 
     @property
     def warning(self) -> str:

@@ -86,6 +86,7 @@ class Fuzzing:
         self._interrupted = self._options_checked = False
         self._processes: list[FuzzingProcess | None] = [None] * jobs
         self._starts = self._short_lives = self._n_at_start = self._executed_at_start = 0
+        self._fruitless_before = len(fruitless)
         self.fruitless = fruitless
         """How processes ended, one after the other, that made no input and showed no bad seed."""
         self.start = Start(self.settings.startup)
@@ -188,7 +189,7 @@ class Fuzzing:
             return True
         self._give_up_early()
         self._check_options()
-        is_loading = not self.start.made and not self.fruitless
+        is_loading = not self.start.made and len(self.fruitless) == self._fruitless_before
         if used < (max(seconds, LOADING) if is_loading else seconds):
             return False
         if is_loading:
