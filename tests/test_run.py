@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import os
 import re
@@ -202,6 +204,27 @@ def test_the_commands_that_are_shown_do_crash(programs: Path, tmp_path: Path) ->
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False)
         # libFuzzer ends with 77, what it does not watch over with SIGABRT.
         assert done.returncode in (77, 134, -signal.SIGABRT), (command, done.stderr)
+
+
+def test_who_has_the_page_and_the_program_alone_sees_the_bug(
+    programs: Path, tmp_path: Path
+) -> None:
+    out = programs / "campaign-out"
+    page = tmp_path / "page.html"
+    fuzzwise("report", out, "-o", page, expected=0)
+    text = page.read_text()
+    assert str(programs) not in text
+    inputs = re.findall(r'<a download="([^"]+)" href="data:[^,]+,([^"]+)"', text)
+    commands = re.findall(r"<pre><code>(.+)</code></pre>", text)
+    assert len(inputs) == len(commands) == len(state_of(out)["bugs"])
+    for bug in state_of(out)["bugs"]:
+        program = Path(shlex.split(bug["command"])[0])
+        shutil.copy(program, tmp_path / program.name)
+    for (name, data), command in zip(inputs, commands, strict=True):
+        (tmp_path / name).write_bytes(base64.b64decode(data))
+        words = shlex.split(html.unescape(command))
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode in (77, -signal.SIGABRT), (command, done.stderr)
 
 
 def test_decisions_are_listed_with_their_reasons(programs: Path) -> None:

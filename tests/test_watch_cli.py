@@ -154,7 +154,7 @@ def test_without_an_accepted_risk_it_exits_with_0(watch, busy):
 def test_every_campaign_has_to_be_below(watch, quiet, busy):
     both = watch(quiet, busy, "--accept-risk", "1e-3")
     assert both.returncode == 11
-    assert both.stdout.startswith("1 of 2 campaigns are below the accepted risk 0.001.")
+    assert both.stdout.startswith("1 of 2 campaigns is below the accepted risk 0.001.")
     assert watch(quiet, quiet, "--accept-risk", "1e-3").returncode == 0
 
 

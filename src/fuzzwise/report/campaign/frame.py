@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -28,7 +26,9 @@ def frame(state: CampaignState, width: int, height: int) -> list[Text]:
     shown = _latest(state, width, max(spare, room // 3 - 1) if room >= 10 else 0)
     blank = [Text(end="")] if room >= 8 else []
     below = [*blank, *shown] if shown else []
-    table = targets.table(state.targets, width, room - len(blank) - len(below))
+    table = targets.table(
+        state.targets, width, room - len(blank) - len(below), running=state.running
+    )
     return [*head, *blank, *table, *below]
 
 
@@ -79,7 +79,7 @@ def counts(state: CampaignState, width: int) -> list[Text]:
 
 def overview(state: CampaignState) -> str:
     """The same, for the plain log."""
-    of = targets.states(Counter(target.state for target in state.targets))
+    of = targets.fates(state)
     bugs = words.many(len(state.bugs), "bug") if state.bugs else "no bugs yet"
     inputs = short.count(sum(target.inputs for target in state.targets))
     return f"{words.many(len(state.targets), 'target')}: {of} · {bugs} · {inputs} inputs"

@@ -48,7 +48,8 @@ def status(state: CampaignState, width: int | None) -> list[Text]:
         _text(f"{overview(state)} · {work}, epochs of {words.duration(state.epoch)}"),
     )
     if ordered:
-        shown = [column for column in targets.columns(ordered, NAME) if column.title != "note"]
+        columns = targets.columns(ordered, NAME, running=state.running)
+        shown = [column for column in columns if column.title != "note"]
         made += [Text(), *grid.lines(shown, width, keep=targets.KEPT)]
     if said := [(t, targets.note(t)) for t in ordered if targets.note(t)]:
         notes = [_text(f"{short.name(t.name)} ({t.state}): {note}") for t, note in said]
@@ -70,7 +71,7 @@ def next_steps(state: CampaignState) -> list[tuple[str, str]]:
         return [("Watch it:", f"fuzzwise status {folder} --follow"), report]
     steps = []
     if state.bugs:
-        steps.append(("See the worst bug crash:", _command(say.clearest(state.bugs))))
+        steps.append(("See the worst bug crash:", _command(state, say.clearest(state.bugs))))
     broken = [target for target in state.targets if target.state == BROKEN]
     if broken:
         what = "target that is" if len(broken) == 1 else "targets that are"
@@ -227,8 +228,15 @@ def _folder(state: CampaignState) -> str:
     return short.name(shlex.quote(min(near, str(state.folder), key=len)))
 
 
-def _command(bug: BugState) -> str:
-    """The line that shows a bug, whole: half of a command does something else."""
+def _command(state: CampaignState, bug: BugState) -> str:
+    """The line that shows a bug, whole: half of a command does something else.
+
+    Files of a campaign that is below the present folder are named from here.
+    """
+    folder = str(state.folder.absolute())
+    near = os.path.relpath(folder)
+    if not near.startswith(os.curdir):
+        return printable(bug.command.replace(f"{folder}/", f"{near}/"))
     return printable(bug.command)
 
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from fuzzwise.report import grid, left, short, words
+from fuzzwise.report.campaign.words import NOT_RUN, STOPPED, fate
 from fuzzwise.report.grid import Column
 from fuzzwise.store.states import BROKEN, FUZZING, RETIRED, WAITING, CampaignState, TargetState
 
 ORDER = (FUZZING, BROKEN, WAITING, RETIRED)
+FATES = (FUZZING, BROKEN, WAITING, STOPPED, NOT_RUN, RETIRED)
 MARKS = {FUZZING: "▶", WAITING: "·", RETIRED: "✓", BROKEN: "✗"}
 STYLES = {FUZZING: "bold cyan", WAITING: "", RETIRED: "green", BROKEN: "bold red"}
 TRENDS = {"falling": "↓", "level": "→", "rising": "↑"}
@@ -30,29 +32,38 @@ def by_urgency(targets: Sequence[TargetState]) -> list[TargetState]:
     )
 
 
-def table(targets: Sequence[TargetState], width: int | None, height: int | None) -> list[Text]:
+def table(
+    targets: Sequence[TargetState],
+    width: int | None,
+    height: int | None,
+    *,
+    running: bool = True,
+) -> list[Text]:
     """The table in at most so many lines, at least 4; in the given order where all fit.
 
     Where they do not, the last line says how many of which state are not shown.
     """
     if height is None or len(targets) + 2 <= height:
-        return grid.lines(columns(targets), width, keep=KEPT)
+        return grid.lines(columns(targets, running=running), width, keep=KEPT)
     shown = _most_urgent(targets, max(1, height - 3))
-    hidden = Counter(t.state for t in targets)
-    hidden.subtract(t.state for t in shown)
+    hidden = Counter(fate(t, running) for t in targets)
+    hidden.subtract(fate(t, running) for t in shown)
     more = f"… {sum(hidden.values())} more: {states(hidden)}"
     cut = more if width is None else short.fitted(more, width, words=True)
-    return [*grid.lines(columns(shown), width, keep=KEPT), Text(cut, "dim", no_wrap=True, end="")]
+    made = grid.lines(columns(shown, running=running), width, keep=KEPT)
+    return [*made, Text(cut, "dim", no_wrap=True, end="")]
 
 
-def columns(targets: Sequence[TargetState], least: int = LEAST_NAME) -> list[Column]:
+def columns(
+    targets: Sequence[TargetState], least: int = LEAST_NAME, *, running: bool = True
+) -> list[Column]:
     """All there is to say of targets; names of up to ``least`` cells are whole."""
     moods = [STYLES[t.state] for t in targets]
     accepted = [short.chance(t.accepted_risk) for t in targets]
     return [
         Column("", [MARKS[t.state] for t in targets], rank=1, styles=moods),
         Column("target", [short.name(t.name) for t in targets], least=least, middle=True),
-        Column("state", [t.state for t in targets], styles=moods),
+        Column("state", [fate(t, running) for t in targets], styles=moods),
         *_risk_columns(targets),
         *_count_columns(targets),
         Column("accepted", accepted, rank=10, right=True),
@@ -96,8 +107,13 @@ def note(target: TargetState) -> str:
 
 def states(counts: Counter[str]) -> str:
     """How many targets are in which state: 2 fuzzing, 3 waiting."""
-    parts = [f"{counts[state]} {state}" for state in ORDER if counts[state]]
+    parts = [f"{counts[state]} {state}" for state in FATES if counts[state]]
     return ", ".join(parts) or "none"
+
+
+def fates(state: CampaignState) -> str:
+    """The same for a campaign, which may be over."""
+    return states(Counter(fate(target, state.running) for target in state.targets))
 
 
 def standing(state: CampaignState) -> str:
