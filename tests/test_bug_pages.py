@@ -85,6 +85,29 @@ def test_a_stack_of_python_ends_where_the_harness_is_called() -> None:
     assert own_names(("f", "main")) == ("f", "main")
 
 
+def test_what_a_fuzzer_interrupted_is_still_shown() -> None:
+    alarm = "    #1 0x1 in fuzzer::Fuzzer::AlarmCallback() (/x/loop+0x1)\n"
+    report = (
+        "ERROR: libFuzzer: timeout after 2 seconds\n"
+        f"    #0 0x1 in __sanitizer_print (/x/loop+0x1)\n{alarm}"
+        "    #2 0x1 in spin /home/you/loop.c:3\n"
+        "    #3 0x1 in LLVMFuzzerTestOneInput /home/you/loop.c:9\n"
+    )
+    assert "spin /home/you/loop.c:3" in without_fuzzer(report)
+    frames = shown_frames(report, ("spin",), SourcePaths(Path("/camp")))
+    assert [f.function for f in frames][-2:] == ["spin", "LLVMFuzzerTestOneInput"]
+    assert not [f for f in frames if "fuzzer::" in f.function]
+
+
+def test_a_traceback_has_no_call_of_the_runner() -> None:
+    ours = '  File "/x/fuzzwise/engines/python/inside.py", line 7, in one_input'
+    text = f'Traceback:\n{ours}\n    self.call(data)\n    ~~~~\n  File "rules.py", line 3, in day\n'
+    shown = without_fuzzer(f"{text}    1 / 0\nZeroDivisionError: no\n")
+    assert "inside.py" not in shown
+    assert "self.call" not in shown
+    assert shown.endswith('  File "rules.py", line 3, in day\n    1 / 0\nZeroDivisionError: no\n')
+
+
 def test_without_a_report_the_names_are_shown() -> None:
     names = ("f", "LLVMFuzzerTestOneInput", "one_input")
     frames = shown_frames("", names, SourcePaths(Path("/camp")))

@@ -11,6 +11,10 @@ INPUT = "input"
 """The name that a reader gives the input, where it has no better one."""
 _RUNNER = "/fuzzwise/engines/python/"
 _ATHERIS = b"atheris.Fuzz("
+_CALL = (
+    "import runpy, sys; runpy.run_path(sys.argv[1])['TestOneInput'](open(sys.argv[2], 'rb').read())"
+)
+"""Calls the function of a harness with the content of a file."""
 _MOST = 1 << 20
 
 
@@ -49,9 +53,7 @@ def _near(word: str, state: CampaignState, bug: BugState) -> str:
 def _python(harness: Path, name: str) -> str:
     if _is_script(harness):
         return shlex.join(["python3", harness.name, name])
-    function = f"runpy.run_path({harness.name!r})['TestOneInput']"
-    program = f"import runpy; {function}(open({name!r}, 'rb').read())"
-    return shlex.join(["python3", "-c", program])
+    return f'python3 -c "{_CALL}" {shlex.join([harness.name, name])}'
 
 
 def _is_script(harness: Path) -> bool:

@@ -58,13 +58,23 @@ def own_names(names: Sequence[str]) -> tuple[str, ...]:
 def without_fuzzer(report: str) -> str:
     """A report without the calls of the fuzzer, which are named once for each stack."""
     made: list[str] = []
+    of_fuzzer = False
     for line in report.split("\n"):
-        parsed = parse_line(line) if "#" in line else None
-        if parsed is None or not _is_fuzzer(parsed[1]):
+        # In a traceback of Python, the lines of the source follow, further to the right.
+        goes_on = of_fuzzer and line.startswith("    ") and not line.lstrip().startswith("#")
+        of_fuzzer = goes_on or _calls_for_fuzzer(line)
+        if not of_fuzzer:
             made.append(line)
         elif not made or made[-1] != _LEFT_OUT:
             made.append(_LEFT_OUT)
     return "\n".join(made)
+
+
+def _calls_for_fuzzer(line: str) -> bool:
+    if line.startswith('  File "'):
+        return bool(_OURS.search(line.partition('", line ')[0]))
+    parsed = parse_line(line) if "#" in line else None
+    return parsed is not None and _is_fuzzer(parsed[1])
 
 
 def _of_the_program(frames: Sequence[Frame]) -> list[Frame]:
