@@ -279,6 +279,18 @@ def test_an_input_that_ends_its_second_run_is_kept_as_it_was(tmp_path, flags, ki
     assert not any(data.startswith(b"b") for data in state.seed_bytes())
 
 
+def test_a_slow_input_does_not_time_out_because_it_is_run_twice(tmp_path):
+    target = build(tmp_path, TARGETS / "only_twice.c", "-DSLOW")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "slow").write_bytes(b"bb")
+    words = ("--inputs", 3, "--json", "--quiet", "--libfuzzer=-timeout=1")
+    result = fuzz(target, tmp_path / "out", corpus, *words)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["bugs"] == []
+    assert b"bb" in State(tmp_path / "out" / "state").seed_bytes()
+
+
 # ── what is said ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,6 +1,6 @@
-/* Ends badly when it is given an input a second time in a row, and not when it runs once: with HANG
- * it never returns, otherwise it aborts. The input begins with a word, so that it is the one that
- * matters. */
+/* Ends badly when it is given an input that begins with a b a second time in a row, and not when it
+ * runs once: with HANG it never returns, otherwise it aborts. With SLOW it does neither, but such an
+ * input takes more than half a second each time. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static volatile unsigned sink;
 
 __attribute__((no_sanitize("coverage"), noinline)) static void end(void) {
-#ifdef HANG
+#if defined(SLOW)
+#elif defined(HANG)
   for (;;) pause();
 #else
   abort();
@@ -24,6 +25,9 @@ __attribute__((no_sanitize("coverage"), noinline)) static void remember(const ui
                                                                         size_t size) {
   static uint8_t last[64];
   static size_t length;
+#ifdef SLOW
+  if (size && data[0] == 'b') usleep(600000);
+#endif
   if (size < 2 || size > sizeof last) return;
   if (size == length && memcmp(last, data, size) == 0 && data[0] == 'b') end();
   memcpy(last, data, length = size);
