@@ -11,18 +11,20 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from campaign_states import example_history, example_state
+from campaign_states import example_state
 from fuzzwise.report.campaign import markdown as campaign_markdown
 from fuzzwise.report.campaign import page as campaign_page
 from fuzzwise.report.campaign.bug_articles import MOST_EMBEDDED, articles
+from fuzzwise.report.campaign.charts import bugs_chart
 from fuzzwise.report.hex_dump import hex_dump
+from fuzzwise.report.hindsight import Hindsight
 from fuzzwise.report.reproducing import portable_command
 from fuzzwise.report.sarif import document, findings_of_campaign
 from fuzzwise.report.source_paths import SourcePaths
 from fuzzwise.report.stacks import own_names, shown_frames, without_fuzzer
-from fuzzwise.store.contract import BugTime
 from fuzzwise.store.states import BugState, CampaignState
 
 REPORT = """\
@@ -77,6 +79,12 @@ def test_a_stack_has_files_and_lines_and_no_call_of_a_fuzzer() -> None:
         assert word not in text
     assert text.count("calls of the fuzzer are left out") == 1
     assert "close_all /home" in text
+
+
+def test_a_stack_in_which_the_harness_is_inlined_has_no_call_of_a_fuzzer_either() -> None:
+    inlined = REPORT.replace("in LLVMFuzzerTestOneInput", "in read_markup")
+    shown = shown_frames(inlined, ("close_all",), SourcePaths(Path("/camp"), FILES))
+    assert [f.function for f in shown] == ["close_all", "read_markup"]
 
 
 def test_a_stack_of_python_ends_where_the_harness_is_called() -> None:
@@ -280,12 +288,8 @@ def test_what_the_page_needs_is_no_extra() -> None:
 
 
 def test_time_axes_are_plain() -> None:
-    state = example_state(3, running=False)
-    text = campaign_page.page(state, example_history(state), times_of(state))
-    labels = re.findall(r">([^<>]+)</text>", text)
-    assert "time on cores (hours)" in labels
+    seen = Hindsight(np.array([0, 9.0, 60.0]), np.array([0, 5.0, 20.0]), 80.0, True)
+    labels = re.findall(r">([^<>]+)</text>", bugs_chart(seen))
+    assert "time on cores (seconds)" in labels
+    assert "20" in labels
     assert not [label for label in labels if re.search(r"\d[eE][+-]?\d|19[67]0", label)]
-
-
-def times_of(state: CampaignState) -> list[BugTime]:
-    return [BugTime(b.target, b.id, b.at, b.after_inputs, b.after_seconds) for b in state.bugs]
