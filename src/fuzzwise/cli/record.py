@@ -76,9 +76,7 @@ def command(
         plan = replace(plan, cores=cores)
     plan = _without_broken(plan, broken(plan), skip_broken)
     if only_check:
-        count = len(plan.targets)
-        what = "The configuration" if count == 1 else f"All {count} configurations"
-        lines.say(f"{what} can be fuzzed.", err=True)
+        lines.say(f"{_all(len(plan.targets))} can be fuzzed.", err=True)
         return
     stop = threading.Event()
     with _stopping(stop), RecordingView(plan) as view:
@@ -89,6 +87,10 @@ def command(
         _show(out, results)
     if not all(result.finished for result in results):
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _all(count: int) -> str:
+    return "The configuration" if count == 1 else f"All {count} configurations"
 
 
 def _without_broken(
