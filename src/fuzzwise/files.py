@@ -1,16 +1,31 @@
-"""Files that are written whole or not at all, hashed once, and held by one process at a time."""
+"""The one place that makes files: whole or not at all, through no link, held by one process.
+
+A folder that was received, or that others may write to, can hold a link wherever a file is
+expected. So new files have random names and are made exclusively, and a lock is a plain file of
+one's own.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
+from typing import BinaryIO
+
+from fuzzwise.errors import BadInput
+
+_EXCLUSIVELY = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_AS_IT_IS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""No link is followed, and no pipe waited for."""
 
 
 class InUse(Exception):
@@ -21,24 +36,72 @@ class InUse(Exception):
         self.holder = holder
 
 
-def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
-    """Write a file under another name, see it to the disk, and rename it.
+def new_file(path: Path) -> tuple[BinaryIO, Path]:
+    """A new file beside a path, to be renamed to it once it is whole; and its name.
+
+    Nobody can know the name before: it is random, and nothing that has it already is opened. It
+    ends with a number and ``.part``.
+    """
+    while True:
+        number = int.from_bytes(os.urandom(8))
+        partial = path.with_name(f"{path.name[:150]}.{number}.part")
+        with contextlib.suppress(FileExistsError):
+            return os.fdopen(os.open(partial, _EXCLUSIVELY | os.O_WRONLY, 0o666), "wb"), partial
+
+
+@contextmanager
+def whole_file(path: Path, *, to_disk: bool = True) -> Iterator[BinaryIO]:
+    """A file to write to under another name; it is seen to the disk and renamed in the end.
 
     There is the old content or the new one, whatever happens in between; not ``to_disk``, only as
-    long as the machine itself goes on.
+    long as the machine itself goes on. A link in its place is replaced, not followed.
     """
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    file, partial = new_file(path)
     try:
-        with partial.open("wb") as file:
-            file.write(content)
+        with file:
+            yield file
             file.flush()
             if to_disk:
                 os.fsync(file.fileno())
         partial.replace(path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
+    """Write a file whole or not at all: see ``whole_file``."""
+    with whole_file(path, to_disk=to_disk) as file:
+        file.write(content)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, where it is missing, that is its owner's alone; one that is there stays."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def refuse_links(folder: Path, *, but_in: Collection[str] = ()) -> None:
+    """BadInput where there is a link anywhere below a folder that is to be written to.
+
+    Whoever made the folder would else choose what is overwritten. ``but_in``: names of folders that
+    are not looked into. Nothing is opened, and only links cost more than their names.
+    """
+    ahead = [os.fspath(folder)]
+    while ahead:
+        try:
+            with os.scandir(ahead.pop()) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        raise BadInput(
+                            f"{entry.path} is a link, and so leads out of the campaign's folder. "
+                            "Remove it, or choose another folder."
+                        )
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in but_in:
+                        ahead.append(entry.path)
+        except OSError:
+            continue  # gone meanwhile, or not readable: whoever writes there will say so
 
 
 def content_hash(path: Path, algorithm: str = "sha256") -> str:
@@ -66,8 +129,9 @@ def locked_file(path: Path, patience: float = 0.0) -> FileIO:
 
     To close the file lets go of the lock, and so does the end of the process, however it comes.
     Another process's lock is waited for during ``patience`` seconds; then the file is ``InUse``.
+    BadInput where it is no plain file, or another user's; its content stays as it is.
     """
-    file = FileIO(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666), "r+")
+    file = _own_plain_file(path)
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -78,6 +142,49 @@ def locked_file(path: Path, patience: float = 0.0) -> FileIO:
                 with file:
                     raise InUse(file.read(20).decode(errors="replace").strip()) from error
         time.sleep(0.02)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody has a lock on a file, if it is a plain one."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _AS_IT_IS)
+    except OSError:
+        return False
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return False
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def _own_plain_file(path: Path) -> FileIO:
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | _AS_IT_IS, 0o666)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise BadInput(
+            f"{path} is a link; what it leads to is left alone. Remove the link, or choose another "
+            "folder."
+        ) from error
+    file = FileIO(handle, "r+")
+    info = os.fstat(handle)
+    if not stat.S_ISREG(info.st_mode):
+        what = "no plain file"
+    elif info.st_uid != os.geteuid():
+        what = "another user's"
+    elif info.st_nlink > 1:
+        what = "also in another folder (a hard link)"
+    else:
+        return file
+    file.close()
+    raise BadInput(f"{path} is {what}. Choose another folder, that is your own.")
 
 
 @lru_cache(maxsize=200_000)

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from fuzzwise.errors import BadInput
+from fuzzwise.files import whole_file
 from fuzzwise.model import NO_INTS, Ints, Observation, SeedCounts, Truth
 from fuzzwise.received import MOST_DATA, cannot_read, read_limited
 from fuzzwise.validation import problems
@@ -134,10 +135,11 @@ def read(path: Path) -> Snapshots:
 def write(path: Path, campaigns: Iterable[Campaign]) -> None:
     """Write campaigns to a snapshot file, in a new folder if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
+    is_stream = path.exists() and not path.is_file()  # as /dev/stdout
+    with path.open("wb") if is_stream else whole_file(path) as file:
         for campaign in campaigns:
             for line in dump(campaign):
-                file.write(line + "\n")
+                file.write(f"{line}\n".encode())
 
 
 def dump(campaign: Campaign) -> Iterator[str]:

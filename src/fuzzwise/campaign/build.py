@@ -65,18 +65,18 @@ def _make(build: Build, engine: str, say: Callable[[str], None]) -> None:
         return
     say(f"Building {program.name}.")
     program.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        status, said = _run(words)
-        if status != 0 or not part.is_file():
+    # Compilers write through links, so that what they make has a folder of its own.
+    with tempfile.TemporaryDirectory(dir=program.parent) as folder:
+        made = Path(folder) / part.name
+        status, said = _run([str(made) if word == str(part) else word for word in words])
+        if status != 0 or not made.is_file():
             raise BadInput(
                 f"{program.name} could not be built: {_first_errors(said)} "
                 f"{remedy(said) or 'Correct the sources or the flags, then run again.'}"
             )
-        content = content_hash(part)
-        part.replace(program)
+        content = content_hash(made)
+        made.replace(program)
         write_whole(record, f"{made_of} {content}\n".encode())
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _words(build: Build, engine: str, program: Path) -> list[str]:

@@ -5,17 +5,18 @@ It is the kernel's (flock): it goes with the process that holds it, however that
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
-from fuzzwise.files import InUse, locked_file
-from fuzzwise.received import open_regular
+from fuzzwise.files import InUse, is_locked, locked_file
 
 FILE = "lock"
+_WIDTH = 10
+"""Characters for the number of a process: each takes the place of the one before it."""
+
 PATIENCE = 1.0
 """Seconds to wait for the lock: those who only look whether it is held hold it for an instant."""
 
@@ -30,18 +31,10 @@ def hold(folder: Path) -> FileIO:
             f"Watch it with: fuzzwise status {folder}; or choose another folder with --out."
         ) from other
     with suppress(OSError):  # a full disk: the number is for people only
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n".encode())
+        file.write(f"{os.getpid():<{_WIDTH}}\n".encode())
     return file
 
 
 def is_held(folder: Path) -> bool:
     """Whether somebody holds the lock of a folder."""
-    try:
-        with open_regular(folder / FILE) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (OSError, BadInput):
-        return False
-    return False
+    return is_locked(folder / FILE)

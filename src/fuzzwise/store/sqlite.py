@@ -128,6 +128,12 @@ def checkpoint(connection: Connection, path: Path) -> None:
 def put_aside_if_damaged(path: Path) -> str:
     """Rename a damaged database and its log; the sentence that says so, or "" if it is sound."""
     names = [path.name, f"{path.name}-wal", f"{path.name}-shm"]
+    journal = path.with_name(f"{path.name}{_JOURNAL}")
+    if _names_another_file(journal):
+        raise BadInput(
+            f"{journal} belongs to several databases, and so not to a campaign. Remove it, or "
+            "choose another folder."
+        )
     if not any(path.with_name(name).exists() for name in names) or _is_sound(path):
         return ""
     number = 1
@@ -145,6 +151,8 @@ def put_aside_if_damaged(path: Path) -> str:
 
 
 _ENDS = ("", "-wal", "-shm")
+_JOURNAL = "-journal"
+_SEVERAL = bytes.fromhex("d9d505f920a163d7")
 _FIRST_BYTES = b"SQLite format 3\0"
 
 
@@ -179,6 +187,8 @@ def _begins_like_one(path: Path) -> bool:
 
 
 def _connect(path: Path, mode: str, begin: str) -> Connection:
+    _refuse_links(path)
+
     def open_file() -> sqlite3.Connection:
         # isolation_level=None: the driver begins nothing by itself, so that a transaction can
         # hold changes of the schema and readers see one state.
@@ -192,6 +202,29 @@ def _connect(path: Path, mode: str, begin: str) -> Connection:
         connection.exec_driver_sql(begin)
 
     return engine.connect()
+
+
+def _refuse_links(path: Path) -> None:
+    """SQLite follows links, and writes beside what they lead to, even for a reader."""
+    for end in (*_ENDS, _JOURNAL):
+        if (part := path.with_name(f"{path.name}{end}")).is_symlink():
+            raise BadInput(
+                f"{part} is a link; what it leads to is left alone. Copy the campaign's folder "
+                "with the file itself (cp -rL), or remove the link."
+            )
+
+
+def _names_another_file(journal: Path) -> bool:
+    """Whether SQLite would delete a file that a journal names: a journal of several databases.
+
+    None of ours is one. Such a journal ends with this mark, behind the name.
+    """
+    try:
+        with journal.open("rb") as file:
+            file.seek(-len(_SEVERAL), os.SEEK_END)
+            return file.read() == _SEVERAL
+    except OSError:
+        return False  # there is none, or it is shorter
 
 
 def _pragma(connection: Connection, setting: str) -> object:

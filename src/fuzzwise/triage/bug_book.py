@@ -66,7 +66,7 @@ class BugBook:
         self._program = program
         self.bugs: dict[str, Bug] = {}
         for home in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if home.is_dir() and (bug := _read(home)):
+            if not home.is_symlink() and home.is_dir() and (bug := _read(home)):
                 self.bugs[bug.id] = bug
         for bug in [bug for bug in self.bugs.values() if program and not bug.frames]:
             self._name_anew(bug)

@@ -23,6 +23,8 @@ def save(triage: Triage, folder: Path) -> None:
     """Write FOLDER/ID/input, report.txt and command.txt for every bug."""
     for bug in triage.bugs:
         home = folder / bug.id
+        if home.is_symlink():
+            raise BadInput(f"{home}: is a link. Remove it, or give another folder.")
         try:
             home.mkdir(parents=True, exist_ok=True)
             write_whole(home / NAME, bug.reproducer.load())

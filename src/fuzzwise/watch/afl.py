@@ -124,7 +124,7 @@ class _Instance:
     def pid(self) -> int | None:
         """The process that writes this folder, if it is still there."""
         pid = number(self.stats.get("fuzzer_pid", ""))
-        if pid and pid < 1 << 31 and processes.is_afl_fuzz(pid, self._stats_time):
+        if pid and pid < 1 << 31 and processes.is_afl_fuzz(pid, self._stats_time, self.folder):
             return pid
         return None
 

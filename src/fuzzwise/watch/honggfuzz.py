@@ -52,7 +52,7 @@ class HonggfuzzStats:
             corpus=_count(last, "corpus_count"),
             crashes=_count(last, "unique_crashes"),
             hangs=_count(last, "hangs"),
-            processes=tuple(Process(pid) for pid in processes.writers(self.path)),
+            processes=tuple(Process(pid) for pid in processes.writers(self.path.resolve())),
             exact=exact,
             notes=(
                 "honggfuzz writes a row only for new coverage: inputs since the last row are not "

@@ -52,7 +52,7 @@ class LibFuzzerLog:
         It waits for them in system(), which keeps SIGINT from it, and ends when one of them was
         interrupted.
         """
-        found = _fuzzers(self.path)
+        found = _fuzzers(self.path.resolve())
         above = found if log.is_forked else []
         jobs = [job for pid in above for job in processes.descendants_like(pid)]
         return tuple(map(Process, (*jobs, *found)))

@@ -11,12 +11,16 @@ from fuzzwise.engines.aflplusplus.places import stability_in, untried_in
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
+from fuzzwise.files import refuse_links
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.store.places import open_reader
 from fuzzwise.text import printable
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.watch import processes
 from fuzzwise.watch.reading import Process, Reading
+
+_NOT_READ = ("corpus", "scratch", "seed-links")
+"""Folders of a target that are not read here."""
 
 
 class FuzzFolder:
@@ -27,6 +31,7 @@ class FuzzFolder:
 
     def read(self) -> Reading:
         """The campaign as its counts are now."""
+        refuse_links(self.path, but_in=_NOT_READ)
         folder = CampaignFolder(self.path)
         record = folder.record()
         if record is None:

@@ -1,9 +1,15 @@
-"""The processes that write a fuzzer's files, as far as Linux tells."""
+"""The processes that write a fuzzer's files, as far as Linux tells.
+
+They may be sent a signal, and the files may come from somebody else: a number in a file is no
+proof, nor is a link to the file of another campaign. A process counts if it is the user's own and
+has the very file, or the very folder, open.
+"""
 
 from __future__ import annotations
 
 import mmap
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -32,11 +38,14 @@ _NOT_FUZZERS = frozenset(
 _MARK = b"libFuzzer: "
 
 
-def is_afl_fuzz(pid: int, before: float) -> bool:
-    """Whether the process is an afl-fuzz that was there at that time (Unix time).
+def is_afl_fuzz(pid: int, before: float, folder: Path) -> bool:
+    """Whether the process is the afl-fuzz of a folder, and was there at that time (Unix time).
 
-    A number of a process is used again: one that began later is another one.
+    A number of a process is used again: one that began later is another one. afl-fuzz has the
+    folder of its instance open as long as it runs; a link to that of another one does not count.
     """
+    if not _is_own(pid) or not _has_open(pid, _place(folder)):
+        return False
     words = _command(pid)
     name = os.path.basename(os.fsdecode(words[0])) if words else ""  # noqa: PTH119
     began = _began(pid)
@@ -44,19 +53,14 @@ def is_afl_fuzz(pid: int, before: float) -> bool:
 
 
 def writers(path: Path) -> list[int]:
-    """Own processes that have the file open to write, or write it through ``tee``."""
-    try:
-        wanted = path.stat()
-    except OSError:
-        return []
+    """Own processes that have the file open to write, or write it through ``tee``; of a link none.
+
+    Whoever trusts a link resolves it before.
+    """
+    wanted = _place(path)
     found: list[int] = []
     for pid in _own_processes():
-        if not any(
-            (info := _stat(link)) is not None
-            and (info.st_dev, info.st_ino) == (wanted.st_dev, wanted.st_ino)
-            and _is_for_writing(pid, link.name)
-            for link in _files(pid)
-        ):
+        if not _has_open(pid, wanted, to_write=True):
             continue
         if _name(pid) == "tee":
             found += _feeders(pid)
@@ -97,15 +101,45 @@ def descendants_like(pid: int) -> list[int]:
 
 
 def lock_holders(path: Path) -> list[int]:
-    """Processes that hold a lock (flock) on the file."""
+    """Own processes that hold a lock (flock) on the file, and may write it.
+
+    None for a link, and for a file that is in another folder as well: that may be another's lock.
+    """
     try:
-        info = path.stat()
+        info = path.lstat()
         lines = (PROC / "locks").read_text().splitlines()
     except OSError:
         return []
+    if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
+        return []
     where = f"{os.major(info.st_dev):02x}:{os.minor(info.st_dev):02x}:{info.st_ino}"
     words = (line.split() for line in lines)
-    return [int(w[4]) for w in words if len(w) > 5 and w[5] == where and w[4].isdigit()]
+    pids = [int(w[4]) for w in words if len(w) > 5 and w[5] == where and w[4].isdigit()]
+    wanted = info.st_dev, info.st_ino
+    return [pid for pid in pids if _is_own(pid) and _has_open(pid, wanted, to_write=True)]
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """What a file or a folder is for the kernel; of a link, what the link itself is."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def _has_open(pid: int, wanted: tuple[int, int] | None, *, to_write: bool = False) -> bool:
+    return any(
+        (info := _stat(link)) is not None
+        and (info.st_dev, info.st_ino) == wanted
+        and (not to_write or _is_for_writing(pid, link.name))
+        for link in _files(pid)
+    )
+
+
+def _is_own(pid: int) -> bool:
+    info = _stat(PROC / str(pid))
+    return info is not None and info.st_uid == os.geteuid()
 
 
 def _feeders(pid: int) -> list[int]:
@@ -122,14 +156,13 @@ def _feeders(pid: int) -> list[int]:
 
 
 def _own_processes() -> Iterator[int]:
-    me, user = os.getpid(), os.geteuid()
+    me = os.getpid()
     try:
         entries = [int(name) for name in os.listdir(PROC) if name.isdigit()]  # noqa: PTH208
     except OSError:
         return
     for pid in entries:
-        info = _stat(PROC / str(pid))
-        if pid != me and info is not None and info.st_uid == user:
+        if pid != me and _is_own(pid):
             yield pid
 
 

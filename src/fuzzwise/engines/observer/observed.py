@@ -15,6 +15,7 @@ from fuzzwise.engines.observer.folder import (
 )
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
+from fuzzwise.files import write_whole
 
 SUSPICIOUS = 10_000
 """Inputs without any discovery after which something is wrong."""
@@ -55,7 +56,7 @@ def _write_once(path: Path, data: bytes) -> None:
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
     except FileExistsError:
         if path.stat().st_size != len(data):
-            path.write_bytes(data)
+            write_whole(path, data, to_disk=False)
         return
     try:
         if os.write(file, data) != len(data):

@@ -107,7 +107,8 @@ class SeedFiles:
             return path
         link = self._folder.state / "seed-links" / name_of(path)
         link.parent.mkdir(exist_ok=True)
-        if not link.is_symlink():
+        if not link.is_symlink() or link.readlink() != path:  # the folder may come from elsewhere
+            link.unlink(missing_ok=True)
             link.symlink_to(path)
         return link.absolute()
 

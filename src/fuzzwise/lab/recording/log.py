@@ -8,7 +8,6 @@ program that reads Arrow reads it.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput, need_extra
+from fuzzwise.files import new_file
 from fuzzwise.model import Ints
 from fuzzwise.received import MOST_DATA, read_limited
 
@@ -164,12 +164,14 @@ class LogWriter:
         """Start the log, or start it again with the events that it had: all or nothing."""
         self._pa = load_pyarrow()
         self._path = path
-        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
         metadata = {"fuzzwise": msgspec.json.encode(header)}
         self._schema = _schema(self._pa).with_metadata(metadata)
         options = self._pa.ipc.IpcWriteOptions(compression="zstd")
         try:
-            self._file = partial.open("wb")
+            self._file, partial = new_file(path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+        try:
             self._stream = self._pa.ipc.new_stream(self._file, self._schema, options=options)
             # The stream writes its header with the first batch, be it empty.
             self._add(Events.of(()) if events is None else events)

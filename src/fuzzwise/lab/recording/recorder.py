@@ -19,7 +19,7 @@ import msgspec
 
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, Runner, Target, check
 from fuzzwise.errors import BadInput
-from fuzzwise.files import InUse, locked_file
+from fuzzwise.files import InUse, locked_file, make_private, refuse_links
 from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.config import RecordingPlan
 from fuzzwise.lab.recording.log import (
@@ -229,7 +229,8 @@ def _same(configuration: Configuration) -> bytes:
 def _locked(out: Path) -> Iterator[None]:
     """The folder, made where it is missing, with a refusal where another recorder uses it."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_private(out)
+        refuse_links(out)
         file = locked_file(out / ".lock")
     except InUse as error:
         raise BadInput(

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, insert, or_, select, update
 
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput
+from fuzzwise.files import make_private, refuse_links
 from fuzzwise.store import lock
 from fuzzwise.store.contract import (
     Added,
@@ -42,6 +43,10 @@ from fuzzwise.store.sqlite import (
     sentences,
 )
 from fuzzwise.store.states import WAITING, CampaignState, Stopped
+
+_OF_OTHERS = ("scratch", "seed-links")
+"""Folders in those of targets that nobody reads or writes through: where targets run, and links to
+the user's seeds, each of which is compared with the seed before it is used."""
 
 RECOVERED = "recovered"
 """The reason of an epoch whose totals an earlier, killed run left behind."""
@@ -73,7 +78,8 @@ class SqlStore:
         path = folder / FILE
         with ExitStack() as held:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_private(folder)
+                refuse_links(folder, but_in=_OF_OTHERS)
                 held.enter_context(lock.hold(folder))
                 note = put_aside_if_damaged(path)
             except OSError as error:

@@ -1,0 +1,271 @@
+"""Folders that somebody else made: nothing is written, read or signalled through a link in them."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import sqlite3
+import stat
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from fuzzer_files import afl_instance, seed_name, stats_text
+from fuzzwise.errors import BadInput
+from fuzzwise.files import locked_file, make_private, new_file, refuse_links, write_whole
+from fuzzwise.store import lock
+from fuzzwise.store.places import open_reader, open_store
+from fuzzwise.watch import processes
+from fuzzwise.watch.recognise import read
+from stored import begun, epoch, turn
+
+SECRET = b"top secret, of nobody's business\n"
+_TOUCHED = 0x1 | 0x2 | 0x4 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200  # inotify: IN_ACCESS … IN_DELETE
+_EVENT = struct.Struct("iIII")
+
+HOLDS = """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+class Outside:
+    """A folder beside a received one, and whatever is done to the files in it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.file = folder / "precious"
+        self.file.write_bytes(SECRET)
+        (folder / "things").mkdir()
+        (folder / "things" / "one").write_bytes(SECRET)
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._handle = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        for path in (folder, folder / "things"):
+            assert self._libc.inotify_add_watch(self._handle, os.fsencode(path), _TOUCHED) >= 0
+
+    def touched(self) -> list[str]:
+        """The files that were opened, read, changed, made or removed since the last time."""
+        try:
+            data = os.read(self._handle, 1 << 16)
+        except BlockingIOError:
+            return []
+        found = []
+        while data:
+            _, _, _, size = _EVENT.unpack_from(data)
+            name = data[_EVENT.size : _EVENT.size + size].rstrip(b"\0").decode()
+            data = data[_EVENT.size + size :]
+            if name:  # else a folder was listed
+                found.append(name)
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[Outside]:
+    with Outside(tmp_path / "outside") as made:
+        yield made
+
+
+def campaign(folder: Path) -> Path:
+    """A campaign of one target, with a store."""
+    with begun(folder, "a") as store:
+        epoch(store, 1.0, "a", turn(100))
+    return folder
+
+
+def test_that_the_watch_over_the_outside_sees_a_reader(outside: Outside) -> None:
+    outside.file.read_bytes()
+    assert "precious" in outside.touched()
+
+
+def test_new_files_have_names_that_nobody_can_plant(tmp_path: Path, outside: Outside) -> None:
+    path, seen = tmp_path / "report.html", set[str]()
+    for planted in (f"report.html.{os.getpid()}.part", "report.html.part", ".report.html.part"):
+        (tmp_path / planted).symlink_to(outside.file)
+    path.symlink_to(outside.file)
+    write_whole(path, b"page")
+    assert path.read_bytes() == b"page"
+    assert not path.is_symlink()
+    for _ in range(5):
+        file, name = new_file(path)
+        file.close()
+        name.unlink()
+        assert name.name not in seen
+        seen.add(name.name)
+    assert outside.touched() == []
+
+
+@pytest.mark.parametrize("name", ["lock", "campaign.db", "campaign.db-wal", "campaign.db-shm"])
+def test_a_campaign_is_opened_through_no_link(name: str, tmp_path: Path, outside: Outside) -> None:
+    folder = campaign(tmp_path / "received")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(outside.file)
+    with pytest.raises(BadInput, match=f"{name} is a link"):
+        open_store(folder)
+    if name != "lock":
+        with pytest.raises(BadInput, match=f"{name} is a link"):
+            open_reader(folder).state()
+    assert not lock.is_held(folder)
+    assert outside.touched() == []
+
+
+@pytest.mark.parametrize("name", ["corpus", "crashes", "state", "campaign.json", "targets"])
+def test_a_campaign_does_not_go_on_in_a_folder_with_links(
+    name: str, tmp_path: Path, outside: Outside
+) -> None:
+    for place in ("", "targets/a/"):
+        folder = campaign(tmp_path / f"received{len(place)}")
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        (folder / f"{place}{name}").symlink_to(outside.folder / "things")
+        with pytest.raises(BadInput, match="is a link"):
+            open_store(folder)
+    assert outside.touched() == []
+
+
+def test_links_that_targets_make_where_they_run_do_not_matter(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "own")
+    for name in ("scratch", "state/seed-links"):
+        place = folder / "targets" / "a" / name
+        place.mkdir(parents=True)
+        (place / "link").symlink_to("/etc/hostname")
+    open_store(folder).close()
+
+
+def test_a_lock_is_a_plain_file_of_ones_own_and_keeps_its_content(
+    tmp_path: Path, outside: Outside
+) -> None:
+    link, pipe, other = tmp_path / "link", tmp_path / "pipe", tmp_path / "other"
+    link.symlink_to(outside.file)
+    os.mkfifo(pipe)
+    os.link(tmp_path / "outside" / "precious", other)
+    for path, why in ((link, "is a link"), (pipe, "no plain file"), (other, "a hard link")):
+        with pytest.raises(BadInput, match=why):
+            locked_file(path)
+    outside.touched()  # the hard link is the file itself
+    assert outside.file.read_bytes() == SECRET
+    plain = tmp_path / "plain"
+    plain.write_bytes(SECRET)
+    with locked_file(plain):
+        assert plain.read_bytes() == SECRET
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_the_lock_of_another_user_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.touch()
+    os.chown(path, 12345, 12345)
+    with pytest.raises(BadInput, match="another user's"):
+        locked_file(path)
+
+
+def test_a_new_campaign_is_private_and_an_old_one_stays_as_it_is(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "deep" / "new")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.chmod(0o755)
+    make_private(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_a_journal_that_names_another_file_deletes_nothing(
+    tmp_path: Path, outside: Outside
+) -> None:
+    folder = campaign(tmp_path / "received")
+    name = os.fsencode(outside.file)
+    with sqlite3.connect(folder / "campaign.db") as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+    pages = (folder / "campaign.db").stat().st_size // 4096
+    head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">IIIII", 0, 0, pages, 512, 4096)
+    end = struct.pack(">III", 0x40000001, len(name), sum(name)) + bytes.fromhex("d9d505f920a163d7")
+    journal = head.ljust(512, b"\0") + struct.pack(">I", 0) + name + end[4:]
+    (folder / "campaign.db-journal").write_bytes(journal)
+    with pytest.raises(BadInput, match="journal belongs to several databases"):
+        open_store(folder)
+    assert outside.touched() == []
+
+
+def test_the_holder_of_a_lock_elsewhere_is_not_taken_for_the_campaign(tmp_path: Path) -> None:
+    own, received = campaign(tmp_path / "own"), campaign(tmp_path / "received")
+    with held(own / "lock") as pid:
+        assert processes.lock_holders(own / "lock") == [pid]
+        for make in (Path.symlink_to, Path.hardlink_to):
+            (received / "lock").unlink()
+            make(received / "lock", own / "lock")
+            assert processes.lock_holders(received / "lock") == []
+            assert [reading.processes for reading in read([received])] == [()]
+
+
+def test_who_only_looks_whether_a_lock_is_held_is_not_its_holder(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.touch()
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert processes.lock_holders(path) == []
+
+
+def test_a_number_in_the_files_of_afl_is_no_proof(tmp_path: Path) -> None:
+    """An afl-fuzz of the user is named by two folders; it has only one of them open."""
+    program = tmp_path / "afl-fuzz"
+    program.write_bytes(Path("/bin/sleep").read_bytes())
+    program.chmod(0o755)
+    own = tmp_path / "own" / "default"
+    own.mkdir(parents=True)
+    handle = os.open(own, os.O_RDONLY)
+    process = subprocess.Popen([program, "600"], pass_fds=[handle])
+    try:
+        os.close(handle)
+        received = tmp_path / "received" / "default"
+        for folder in (own, received):
+            afl_instance(folder, [seed_name(0)], stats_text(fuzzer_pid=process.pid))
+        named = tmp_path / "linked" / "default"
+        named.parent.mkdir()
+        named.symlink_to(own)
+        later = time.time() + 60
+        assert processes.is_afl_fuzz(process.pid, later, own)
+        assert not processes.is_afl_fuzz(process.pid, later, received)
+        assert not processes.is_afl_fuzz(process.pid, later, named)
+        assert read([received.parent])[0].processes == ()
+    finally:
+        process.kill()
+        process.wait()
+
+
+class held:  # noqa: N801 - used like a function
+    """A process that holds a lock on a file; it is there at the end, too."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        command = [sys.executable, "-c", HOLDS, str(self._path)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"held\n"
+        return self._process.pid
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(b"\n")
+        assert self._process.returncode == 0, "somebody has ended it"
+
+
+def test_no_link_is_a_sentence_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "er").symlink_to("/nowhere")
+    with pytest.raises(BadInput, match="deep/er is a link"):
+        refuse_links(tmp_path)
+    refuse_links(tmp_path, but_in=("deep",))
