@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape uncompiled clean
+.PHONY: test check lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -74,6 +74,11 @@ bench: $(READY)
 	$(BIN)/python benchmarks/watch_speed.py
 	$(BIN)/python benchmarks/afl_speed.py
 	$(BIN)/python benchmarks/python_speed.py
+
+# Damaged files of every format that is read, 20,000 of each; hours. CASES=1000 for fewer.
+CASES ?= 20000
+fuzz-readers: $(READY)
+	$(BIN)/python tools/fuzz_readers.py --cases $(CASES)
 
 # Real libraries, fetched from Debian and built; about half an hour each.
 real-study: $(READY)

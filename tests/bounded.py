@@ -29,9 +29,9 @@ def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[No
     def too_long(number: int, frame: FrameType | None) -> None:
         raise TooLong(f"more than {seconds:g} s, in {_place(frame)}")
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     before = {number: signal.signal(number, too_long) for number in _SIGNALS}
-    resource.setrlimit(resource.RLIMIT_AS, (_mapped() + (mebibytes << 20), hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (_used() + (mebibytes << 20), hard))
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
     try:
@@ -39,7 +39,7 @@ def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[No
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -47,9 +47,10 @@ def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[No
 _SIGNALS = (signal.SIGPROF, signal.SIGALRM)
 
 
-def _mapped() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()
+def _used() -> int:
+    """Memory that can be written to; address space that is only reserved costs nothing."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
 
 
 def _place(frame: FrameType | None) -> str:

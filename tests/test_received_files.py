@@ -5,27 +5,37 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
+from fuzzwise.cli.replay import command as replay
 from fuzzwise.config.table import read_toml
 from fuzzwise.engines.blackbox import tally
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
 from fuzzwise.engines.observer.state import Head, State
 from fuzzwise.errors import BadInput
+from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.log import read_log
 from fuzzwise.received import open_regular, parse_json, read_limited
 from fuzzwise.snapshot import read as read_snapshots
+from fuzzwise.store import sqlite
+from fuzzwise.store.contract import Damaged
 from fuzzwise.store.places import open_reader
+from fuzzwise.store.sql import reading
+from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.inputs import command_of
 from fuzzwise.watch.recognise import read as watch
 from observer_states import make_campaign, make_state
+from stored import begun, epoch, found, turn
+from test_log import crashes, header
 from test_watch_tables import CENTIPEDE, HONGGFUZZ, centipede_row, honggfuzz_row
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -178,3 +188,121 @@ def test_a_record_of_a_bug_that_is_too_deep_is_made_again_from_its_report(tmp_pa
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record).replace('"it crashed"', "[" * 100_000))
     assert BugBook(tmp_path / "crashes").bugs[record["id"]].kind == "SEGV"
+
+
+def test_a_short_recording_that_asks_for_endless_memory_is_read_up_to_there(tmp_path):
+    path = tmp_path / "a.fuzzlog"
+    logs.write_log(path, header(), logs.Events.of(crashes(500)))
+    content = path.read_bytes()
+    length = (8 * 500).to_bytes(8, "little")  # of a column, before it was compressed
+    at = content.index(length, content.index(length) + 8)
+    for asked in (1 << 40, (1 << 63) - 1, 1 << 63):
+        path.write_bytes(content[:at] + asked.to_bytes(8, "little") + content[at + 8 :])
+        with bounded():
+            log = read_log(path)
+        assert len(log.events) == 0
+        assert "cut off or damaged" in log.warnings[0]
+
+
+def test_zeros_that_were_compressed_a_million_times_are_no_events(tmp_path):
+    path = tmp_path / "a.fuzzlog"
+    logs.write_log(path, header(), logs.Events.of([logs.Event(0, logs.MARK, 0, 0)] * 2_000_000))
+    assert path.stat().st_size < 100_000
+    with bounded():
+        assert len(read_log(path).events) == 0
+
+
+def test_a_recording_with_a_clock_that_no_replay_reaches_the_end_of_is_refused(tmp_path):
+    path = tmp_path / "a.fuzzlog"
+    events = [logs.Event(0, logs.CRASH, 5, 10, bug=0), logs.Event(0, logs.MARK, 9, 1 << 62)]
+    logs.write_log(path, header(bugs=1), logs.Events.of(events))
+    words = [str(path), "--scheduler", "fixed-time/round-robin", "--repeats", "1"]
+    with bounded(), pytest.raises(BadInput, match="--budget"):
+        replay.main(words, standalone_mode=False)
+
+
+def test_a_log_with_a_hole_of_a_terabyte_is_read_to_its_end(tmp_path):
+    path = tmp_path / "stats"
+    path.write_text(HONGGFUZZ + honggfuzz_row(0, 100, 1))
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+    with path.open("ab") as file:
+        file.write(b"\n" + honggfuzz_row(9, 500, 2).encode())
+    with bounded():
+        assert watch([path])[0].observation.n == 500
+
+
+ENDLESS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT"
+
+
+@pytest.mark.parametrize("table", ["schema_version", "runs", "targets", "events"])
+def test_a_view_in_the_place_of_a_table_is_damage_and_not_run(table, tmp_path):
+    with begun(tmp_path) as store:
+        epoch(store, 1.0, "a", turn(100))
+    with closing(sqlite3.connect(tmp_path / "campaign.db")) as connection:
+        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute(f"DROP TABLE {table}")
+        columns = ", ".join(f"x AS {name}" for name in names)
+        connection.execute(f"CREATE VIEW {table} AS {ENDLESS} {columns} FROM r")
+        connection.commit()
+    with bounded(), pytest.raises(Damaged, match=f"view.*{table}"):
+        open_reader(tmp_path).state()
+    with bounded(), begun(tmp_path) as store:
+        assert "damaged" in store.notes[0]  # put aside, and the campaign goes on
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ("UPDATE targets SET epochs = 'many'", "targets.epochs"),
+        ("UPDATE targets SET seconds = 9e999", "targets.seconds"),
+        ("UPDATE bugs SET crashes = -7", "bugs.crashes"),
+        ("UPDATE events SET detail = x'00'", "events.detail"),
+        ("UPDATE targets SET warnings = 'no list'", "damaged"),
+        ("UPDATE bugs SET frames = '[1]'", "damaged"),
+        ("UPDATE targets SET name = CAST(x'fffe' AS TEXT)", "UTF-8"),
+        ("""UPDATE targets SET risk = '{"value": "low"}'""", "damaged"),
+        ("UPDATE targets SET warnings = replace(hex(zeroblob(5000)), '0', '[')", "damaged"),
+        ("ALTER TABLE bugs RENAME COLUMN line TO other", "bugs.*line"),
+        ("ALTER TABLE runs ADD COLUMN more AS (1)", "computed"),
+    ],
+)
+def test_a_value_that_nobody_has_written_is_damage_with_its_place(change, place, tmp_path):
+    with begun(tmp_path) as store:
+        epoch(store, 1.0, "a", turn(100, found("bug")))
+        store.event(1.0, "bug", "a", "It crashed.")
+    with closing(sqlite3.connect(tmp_path / "campaign.db")) as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        with suppress(sqlite3.IntegrityError):
+            connection.execute(change.replace("UPDATE targets", "UPDATE OR REPLACE targets"))
+        connection.commit()
+    with bounded(), pytest.raises(Damaged, match=place):
+        open_reader(tmp_path).state()
+    with begun(tmp_path) as store:
+        assert "damaged" in store.notes[0]
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
+def test_a_pipe_beside_a_database_is_refused(end, tmp_path):
+    with begun(tmp_path) as store:
+        epoch(store, 1.0, "a", turn(100))
+    path = tmp_path / f"campaign.db{end}"
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with bounded():
+        with pytest.raises(BadInput, match="regular file"):
+            open_reader(tmp_path).state()
+        with pytest.raises(BadInput, match="regular file"):
+            SqlStore.open(tmp_path)
+
+
+def test_what_takes_too_long_to_read_is_broken_off(tmp_path, monkeypatch):
+    with begun(tmp_path) as store:
+        epoch(store, 1.0, "a", turn(100))
+    monkeypatch.setattr(sqlite, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(reading, "check_kinds", lambda connection: connection.exec_driver_sql(
+        f"{ENDLESS} max(x) FROM r"
+    ))  # fmt: skip
+    with bounded(), pytest.raises(Damaged, match="could not be read within"):
+        open_reader(tmp_path).state()

@@ -73,9 +73,17 @@ class Tail:
             piece = file.read(PIECE)
             end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
             if not end and len(piece) > LONGEST_LINE:
-                self._where += len(piece)
+                self._where = _next_data(file, self._where + len(piece))
                 continue
             if not end:
                 return
             self._where += end
             yield piece[:end]
+
+
+def _next_data(file: FileIO, where: int) -> int:
+    """Where a file goes on after a hole: one can be larger than any disk, and holds no line."""
+    try:
+        return os.lseek(file.fileno(), where, os.SEEK_DATA)
+    except OSError:  # nothing but a hole, up to the end
+        return max(where, os.fstat(file.fileno()).st_size)

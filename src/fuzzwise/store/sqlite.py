@@ -10,25 +10,45 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import stat
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, NullPool, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from fuzzwise.errors import BadInput
 from fuzzwise.store.contract import Damaged, StoreFull
+from fuzzwise.text import clean, printable
 
 FILE = "campaign.db"
 BUSY_SECONDS = 30.0
 """How long to wait for another process that is in the middle of a transaction."""
+
+READ_SECONDS = 20.0
+"""What takes longer to read is no campaign: each answer takes a small part of a second."""
 
 MOST_WAL = 4 << 20
 """Bytes in the write-ahead log before its pages go to the main file."""
 
 _NEXT_TO_FULL = 1 << 20
 _SMALLEST_PAGE = 512
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Around code that only reads: whatever values it stumbles over are damage of the file."""
+    try:
+        with sentences(path):
+            yield
+    except (DBAPIError, sqlite3.Error, SQLAlchemyError, *_OF_VALUES) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise _damaged(path, cause) from error
+
+
+_OF_VALUES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 @contextmanager
@@ -51,10 +71,9 @@ def _explained(path: Path, error: BaseException | None) -> BadInput | None:
         case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_CANTOPEN if _is_full(path):
             return _full(path)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return Damaged(
-                f"{path} is damaged ({error}). Run the campaign again: the file is put aside, and "
-                "what the folders of the targets hold is counted again."
-            )
+            return _damaged(path, error)
+        case sqlite3.SQLITE_INTERRUPT:
+            return _damaged(path, f"it could not be read within {READ_SECONDS:g} s")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return BadInput(f"{path} is locked by another process. Wait for it, or end it.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
@@ -63,6 +82,14 @@ def _explained(path: Path, error: BaseException | None) -> BadInput | None:
             return BadInput(f"{path} cannot be used ({error}). Check the disk and the permissions.")
         case _:
             return None
+
+
+def _damaged(path: Path, why: object) -> Damaged:
+    words = clean(" ".join(str(why).split()))[:300] or type(why).__name__
+    return Damaged(
+        f"{printable(str(path))} is damaged ({words}). Run the campaign again: the file is put "
+        "aside, and what the folders of the targets hold is counted again."
+    )
 
 
 def _full(path: Path) -> StoreFull:
@@ -99,7 +126,8 @@ def open_for_writing(path: Path) -> Connection:
 
 def open_for_reading(path: Path) -> Connection:
     """A reader's connection; each of its transactions sees one state of the database."""
-    connection = _connect(path, "mode=ro", "BEGIN")
+    check_files(path)
+    connection = _connect(path, "mode=ro", "BEGIN", READ_SECONDS)
     try:
         _pragma(connection, "schema_version")
     except sqlite3.Error as error:
@@ -107,8 +135,28 @@ def open_for_reading(path: Path) -> Connection:
         if not isinstance(error, sqlite3.OperationalError) or os.access(path.parent, os.W_OK):
             raise
         # On a read-only disk nobody writes, and there is no place for the files that WAL needs.
-        connection = _connect(path, "immutable=1", "BEGIN")
+        connection = _connect(path, "immutable=1", "BEGIN", READ_SECONDS)
     return connection
+
+
+def check_files(path: Path) -> None:
+    """Refuse anything but regular files in the places that SQLite would open."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        part = path.with_name(path.name + end)
+        try:
+            kind = part.lstat().st_mode
+        except OSError:
+            continue
+        if stat.S_ISLNK(kind):
+            # SQLite follows links, and writes beside what they lead to, even for a reader.
+            raise BadInput(
+                f"{printable(str(part))} is a link; what it leads to is left alone. Copy the "
+                "campaign's folder with the file itself (cp -rL), or remove the link."
+            )
+        if not stat.S_ISREG(kind):
+            raise BadInput(
+                f"{printable(str(part))}: is not a regular file. Put the campaign's own file there."
+            )
 
 
 def checkpoint(connection: Connection, path: Path) -> None:
@@ -125,8 +173,12 @@ def checkpoint(connection: Connection, path: Path) -> None:
         _pragma(connection, "wal_checkpoint(PASSIVE)")
 
 
-def put_aside_if_damaged(path: Path) -> str:
-    """Rename a damaged database and its log; the sentence that says so, or "" if it is sound."""
+def put_aside_if_damaged(path: Path, check: Callable[[Connection], None]) -> str:
+    """Rename a damaged database and its log; the sentence that says so, or "" if it is sound.
+
+    ``check`` reads what will be needed; a value that it stumbles over is damage like any other.
+    """
+    check_files(path)
     names = [path.name, f"{path.name}-wal", f"{path.name}-shm"]
     journal = path.with_name(f"{path.name}{_JOURNAL}")
     if _names_another_file(journal):
@@ -134,7 +186,7 @@ def put_aside_if_damaged(path: Path) -> str:
             f"{journal} belongs to several databases, and so not to a campaign. Remove it, or "
             "choose another folder."
         )
-    if not any(path.with_name(name).exists() for name in names) or _is_sound(path):
+    if not any(path.with_name(name).exists() for name in names) or _is_sound(path, check):
         return ""
     number = 1
     while any(path.with_name(f"{path.name}.damaged-{number}{end}").exists() for end in _ENDS):
@@ -156,7 +208,7 @@ _SEVERAL = bytes.fromhex("d9d505f920a163d7")
 _FIRST_BYTES = b"SQLite format 3\0"
 
 
-def _is_sound(path: Path) -> bool:
+def _is_sound(path: Path, check: Callable[[Connection], None]) -> bool:
     size = path.stat().st_size if path.exists() else 0
     log = path.with_name(f"{path.name}-wal")
     has_log = log.exists() and log.stat().st_size > 0
@@ -168,10 +220,14 @@ def _is_sound(path: Path) -> bool:
     if not _begins_like_one(path):
         return False  # SQLite would say so too, and may remove the log
     try:
-        with sentences(path):
+        with damage_told(path):
             connection = _connect(path, "mode=rw", "BEGIN")
             try:
-                return _pragma(connection, "quick_check(1)") == "ok"
+                if _pragma(connection, "quick_check(1)") != "ok":
+                    return False
+                with connection.begin():
+                    check(connection)
+                return True
             finally:
                 connection.close()
     except Damaged:
@@ -186,14 +242,16 @@ def _begins_like_one(path: Path) -> bool:
         return True  # SQLite will say what is wrong
 
 
-def _connect(path: Path, mode: str, begin: str) -> Connection:
-    _refuse_links(path)
+def _connect(path: Path, mode: str, begin: str, seconds: float | None = None) -> Connection:
+    check_files(path)
 
     def open_file() -> sqlite3.Connection:
         # isolation_level=None: the driver begins nothing by itself, so that a transaction can
         # hold changes of the schema and readers see one state.
         address = f"{path.absolute().as_uri()}?{mode}"
-        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        made = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        _distrust(made, path, seconds)
+        return made
 
     engine = create_engine("sqlite://", creator=open_file, poolclass=NullPool)
 
@@ -202,16 +260,6 @@ def _connect(path: Path, mode: str, begin: str) -> Connection:
         connection.exec_driver_sql(begin)
 
     return engine.connect()
-
-
-def _refuse_links(path: Path) -> None:
-    """SQLite follows links, and writes beside what they lead to, even for a reader."""
-    for end in (*_ENDS, _JOURNAL):
-        if (part := path.with_name(f"{path.name}{end}")).is_symlink():
-            raise BadInput(
-                f"{part} is a link; what it leads to is left alone. Copy the campaign's folder "
-                "with the file itself (cp -rL), or remove the link."
-            )
 
 
 def _names_another_file(journal: Path) -> bool:
@@ -225,6 +273,21 @@ def _names_another_file(journal: Path) -> bool:
             return file.read() == _SEVERAL
     except OSError:
         return False  # there is none, or it is shorter
+
+
+def _distrust(connection: sqlite3.Connection, path: Path, seconds: float | None) -> None:
+    """Nothing in the file is run, fills more memory than the file can, or takes longer."""
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    log = path.with_name(f"{path.name}-wal")
+    size = sum(part.stat().st_size for part in (path, log) if part.exists())
+    # A writer's values are limited by what it is given, and its file has not grown yet.
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1 << 20, min(size, 1 << 30)))
+    if seconds is None:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 30)
+    else:
+        deadline = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
 
 
 def _pragma(connection: Connection, setting: str) -> object:

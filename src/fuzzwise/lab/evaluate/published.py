@@ -15,6 +15,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.lab.evaluate.measures import BEYOND, load_polars
 from fuzzwise.power_law import PowerLaw, fit
 from fuzzwise.received import read_limited
+from fuzzwise.text import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,14 +75,14 @@ def _columns(path: Path) -> dict[str, list[str | int]]:
     """The columns that are needed, as they are in the file."""
     header, lines = _lines(path)
     columns: dict[str, list[str | int]] = {name: [] for name in COLUMNS}
-    for number, cells in enumerate(lines, start=2):
+    for line, cells in enumerate(lines, start=2):
         if len(cells) != len(header):
             raise BadInput(
-                f"{path}, line {number}: {len(cells)} cells, but the header has {len(header)}."
+                f"{path}, line {line}: {len(cells)} cells, but the header has {len(header)}."
             )
         row = dict(zip(header, cells, strict=True))
         for name, values in columns.items():
-            values.append(row[name] if name == "subject" else _count(path, number, name, row[name]))
+            values.append(row[name] if name == "subject" else _count(path, line, name, row[name]))
     if not columns["tests"]:
         raise BadInput(f"{path}: holds no measurement, only a header.")
     return columns
@@ -188,11 +189,8 @@ def _cells(line: str) -> list[str]:
 
 
 def _count(path: Path, line: int, column: str, cell: str) -> int:
-    try:
-        value = int(cell)
-    except ValueError:
-        value = -1
-    if value < 0 or (column == "tests" and value == 0):
+    value = number(cell)
+    if value is None or (column == "tests" and value == 0):
         raise BadInput(
             f"{path}, line {line}, column {column!r}: {cell!r} is not a count that can be there."
         )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.files import new_file
+from fuzzwise.lab.recording.batch_size import declared_bytes
 from fuzzwise.model import Ints
 from fuzzwise.received import MOST_DATA, read_limited
 
@@ -32,6 +33,11 @@ MARK, CRASH, HANG, OUT_OF_MEMORY = 0, 1, 2, 3
 """The kinds of events. A mark only says how many runs had been made by then."""
 
 NO_BUG = -1
+
+LARGEST_RATIO = 100
+"""How much larger than its file a log may be: what was recorded is so about ten times."""
+
+LEAST = 1 << 20
 
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What a finished Arrow stream ends with."""
@@ -218,9 +224,9 @@ def read_log(path: Path) -> Log:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     source = pa.BufferReader(data)
-    header, stream = _open(path, source)
-    batches, good, is_whole = _batches(stream, source)
-    events = _events(pa.Table.from_batches(batches, stream.schema))
+    header, schema, messages = _open(path, source)
+    batches, good, is_whole = _batches(messages, schema, source, LARGEST_RATIO * len(data) + LEAST)
+    events = _events(pa.Table.from_batches(batches, schema))
     if is_whole and data.endswith(_END) and source.tell() == len(data):
         return Log(path, header, events)
     if good < len(data):
@@ -233,35 +239,43 @@ def read_log(path: Path) -> Log:
     return Log(path, header, events, (warning,))
 
 
-def _open(path: Path, source: Any) -> tuple[Header, Any]:
-    """The header, and the stream of batches behind it."""
+def _open(path: Path, source: Any) -> tuple[Header, Any, Any]:
+    """The header, the columns, and the messages behind them."""
     pa = load_pyarrow()
     try:
-        stream = pa.ipc.open_stream(source)
-        header = _header(path, stream.schema.metadata or {})
-    except (pa.ArrowException, OSError) as error:
+        messages = pa.ipc.MessageReader.open_stream(source)
+        schema = pa.ipc.read_schema(messages.read_next_message())
+        header = _header(path, schema.metadata or {})
+    except (pa.ArrowException, OSError, StopIteration) as error:
         raise BadInput(
             f"{path} is not a log: it has no readable header. Record it again with: "
             "fuzzwise record CONFIG.toml"
         ) from error
-    if not stream.schema.equals(_schema(pa)):
+    if not schema.equals(_schema(pa)):
         raise BadInput(f"{path} is not a log of version {VERSION}: its columns are different.")
-    return header, stream
+    return header, schema, messages
 
 
-def _batches(stream: Any, source: Any) -> tuple[list[Any], int, bool]:
-    """The batches up to the first bad one, where the last good one ends, and whether all are."""
+def _batches(messages: Any, schema: Any, source: Any, room: int) -> tuple[list[Any], int, bool]:
+    """The batches up to the first bad one, where the last good one ends, and whether all are.
+
+    ``room`` is what all of them may take in memory.
+    """
     pa = load_pyarrow()
     batches: list[Any] = []
     good = source.tell()
     try:
-        for batch in stream:
+        for message in messages:
+            room -= declared_bytes(message.metadata.to_pybytes(), memoryview(message.body))
+            if room < 0:
+                raise ValueError("more than a file of this size can hold")
+            batch = pa.ipc.read_record_batch(message, schema)
             batch.validate(full=True)
             if any(column.null_count for column in batch.columns):
-                raise pa.ArrowInvalid("a value is missing")
+                raise ValueError("a value is missing")
             batches.append(batch)
             good = source.tell()
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError, TypeError):
         return batches, good, False
     return batches, good, True
 
@@ -279,7 +293,7 @@ def _header(path: Path, metadata: dict[bytes, bytes]) -> Header:
                 f"{VERSION}. Update fuzzwise."
             )
         header = msgspec.convert(said, Header)
-    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not a log of fuzzwise: its header does not say so.") from error
     if header.format != FORMAT:
         raise BadInput(f"{path} is not a log of fuzzwise: its format is {header.format!r}.")

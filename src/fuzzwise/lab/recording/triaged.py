@@ -80,7 +80,7 @@ def triage_recording(
     if not paths:
         raise BadInput(f"{folder} holds no log of `fuzzwise record` (*{logs.SUFFIX}).")
     files = [read_log(path) for path in paths]
-    crashes = _crashes(files)
+    crashes = crashes_of(files)
     inputs = [crash for crash, _, _ in crashes.values()]
     triage = _group_stubbornly(inputs, depth, jobs, checks, progress)
     shown = _shown(files, crashes, triage)
@@ -94,7 +94,7 @@ def triage_recording(
     return TriagedRecording(path, triage, warnings)
 
 
-def _crashes(files: Sequence[Log]) -> Crashes:
+def crashes_of(files: Sequence[Log]) -> Crashes:
     """Every crash of the logs."""
     pending = [
         (number, row)

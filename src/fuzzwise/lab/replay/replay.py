@@ -27,6 +27,9 @@ except ImportError as error:
 EPOCHS_EACH = 20
 """Epochs that a budget should have for each configuration."""
 
+MOST_EPOCHS = 100_000_000
+"""Epochs of one replay; as many take a minute."""
+
 
 @dataclass(frozen=True, eq=False)
 class Replay:
@@ -101,6 +104,8 @@ def replay(
     if repeats < 1:
         raise BadInput(f"{repeats} repeats are too few; give at least 1.")
     seconds = budget_of(recording, budget)
+    for algorithm in algorithms:
+        _check_length(recording, algorithm, seconds)
     data = points(recording)
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         rows = [
@@ -114,6 +119,23 @@ def replay(
             Replay(algorithm, seconds, np.array([row.result() for row in of_algorithm]))
             for algorithm, of_algorithm in zip(algorithms, rows, strict=True)
         ]
+
+
+def _check_length(recording: Recording, algorithm: Algorithm, seconds: float) -> None:
+    """Refuse what would take hours: a clock in a damaged log can say anything."""
+    length = max(algorithm.epoch.length, 1e-6)
+    if algorithm.epoch.kind == "fixed-run":
+        epochs = sum(log.total_runs for log in recording.configurations) / length
+        within = sum(log.seconds for log in recording.configurations)
+        epochs *= min(1.0, seconds / within) if within else 0.0
+    else:
+        epochs = min(seconds, sum(log.seconds for log in recording.configurations)) / length
+    if epochs > MOST_EPOCHS:
+        raise BadInput(
+            f"A replay of {seconds:g} seconds has about {epochs:.0e} epochs, more than the "
+            f"{MOST_EPOCHS:,} that are possible. Give a shorter --budget or longer epochs "
+            "(--epoch-time, --epoch-runs); or a log is damaged."
+        )
 
 
 def choices(

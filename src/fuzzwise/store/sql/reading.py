@@ -20,9 +20,20 @@ from fuzzwise.store.contract import BugTime
 from fuzzwise.store.sql.migrations import STEPS, check_version, migrate, version_of
 from fuzzwise.store.sql.observations import unpack
 from fuzzwise.store.sql.schema import bugs, epochs, generations, observations, targets
+from fuzzwise.store.sql.soundness import (
+    Unsound,
+    check_columns,
+    check_epochs,
+    check_kinds,
+    check_values,
+)
 from fuzzwise.store.sql.states import PRESENT_COUNTS, no_campaign, state_of
-from fuzzwise.store.sqlite import FILE, open_for_reading, open_for_writing, sentences
+from fuzzwise.store.sqlite import FILE, damage_told, open_for_reading, open_for_writing
 from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
+from fuzzwise.validation import problems
+
+MOST_COPIED = 4 << 30
+"""Bytes of a store of an older fuzzwise that a reader brings up to date, in a copy."""
 
 
 class SqlReader:
@@ -78,7 +89,9 @@ class SqlReader:
                 if known is None:
                     raise BadInput(f"The campaign in {self._folder} has no target {target!r}.")
                 query = query.where(epochs.c.target_id == known)
-            return tuple(DecisionState(*row) for row in reversed(connection.execute(query).all()))
+            rows = connection.execute(query).all()
+            check_epochs(rows, words=(1, 2, 4))
+            return tuple(DecisionState(*row) for row in reversed(rows))
 
     def observations(self) -> dict[str, Observation]:
         """The latest observation of each target that has one."""
@@ -89,7 +102,11 @@ class SqlReader:
             .order_by(targets.c.position)
         )
         with self._connected() as connection:
-            return {name: unpack(content) for name, content in connection.execute(query)}
+            found = {name: unpack(content) for name, content in connection.execute(query)}
+            for name, observation in found.items():
+                for field, what in problems(observation):
+                    raise Unsound(f"the observation of {name}: {field} {what}")
+            return found
 
     def bug_times(self) -> tuple[BugTime, ...]:
         """When each target first showed each of its bugs, in the order of first sight."""
@@ -107,19 +124,25 @@ class SqlReader:
     def _connected(self) -> Iterator[Connection]:
         """A connection in a transaction: all that it reads belongs to one moment."""
         path = self._folder / FILE
-        if not path.is_file():
+        if not path.exists() and not path.is_symlink():
             raise no_campaign(self._folder)
-        with sentences(path), open_for_reading(path) as connection:
-            with connection.begin():
-                version = version_of(connection)
-                check_version(version, path)
-                if version == len(STEPS):
-                    yield connection
-                    return
-            if version == 0:
-                raise no_campaign(self._folder)
-        with _brought_up_to_date(path) as connection:
-            yield connection
+        with damage_told(path):
+            with open_for_reading(path) as connection:
+                with connection.begin():
+                    check_kinds(connection)
+                    version = version_of(connection)
+                    check_version(version, path)
+                    if version == len(STEPS):
+                        check_columns(connection)
+                        check_values(connection)
+                        yield connection
+                        return
+                if version == 0:
+                    raise no_campaign(self._folder)
+            with _brought_up_to_date(path) as connection:
+                check_columns(connection)
+                check_values(connection)
+                yield connection
 
 
 @contextmanager
@@ -132,6 +155,11 @@ def _brought_up_to_date(path: Path) -> Iterator[Connection]:
         copy = Path(scratch) / path.name
         for end in ("", "-wal"):
             if (part := path.with_name(path.name + end)).is_file():
+                if part.stat().st_size > MOST_COPIED:
+                    raise BadInput(
+                        f"{part} is of an older fuzzwise, and too large to be read as it is. Go on "
+                        "with the campaign for a moment: that brings it up to date."
+                    )
                 shutil.copyfile(part, copy.with_name(copy.name + end))
         with open_for_writing(copy) as connection:
             migrate(connection, copy)
@@ -179,6 +207,7 @@ def _kept(connection: Connection, counts: int | None, points: int) -> _Rows:
 
 
 def _history(name: str, rows: _Rows) -> TargetHistory:
+    check_epochs(rows)
     columns = list(zip(*rows, strict=True)) or [()] * len(_SHOWN)
     at, seconds, inputs, species, discoveries, risk, low, high = columns
     return TargetHistory(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, Row, and_, select
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate
 from fuzzwise.store.sql.schema import bugs, events, generations, runs, targets
+from fuzzwise.store.sql.soundness import MOST, Unsound
 from fuzzwise.store.states import (
     BROKEN,
     FUZZING,
@@ -41,7 +43,7 @@ def state_of(connection: Connection, folder: Path, running: bool) -> CampaignSta
         raise no_campaign(folder)
     found = _bugs(connection)
     shown = _target_states(connection, found, running)
-    stopped = KILLED if run.stop_reason is None else Stopped(run.stop_reason, run.stop_detail)
+    stopped = KILLED if run.stop_reason is None else Stopped(run.stop_reason, run.stop_detail or "")
     happened = connection.execute(
         select(events.c.at, events.c.kind, events.c.target, events.c.detail).order_by(events.c.id)
     )
@@ -83,7 +85,27 @@ def estimate_row(estimate: Estimate | None) -> dict[str, Any] | None:
 
 def estimate_of(row: dict[str, Any] | None) -> Estimate | None:
     """The estimate in an object of JSON."""
-    return None if row is None else Estimate(**row)
+    if row is None:
+        return None
+    found = Estimate(**row)
+    numbers = (found.value, found.low, found.high, found.confidence)
+    if not isinstance(found.value, int | float) or not isinstance(found.n, int):
+        raise Unsound("an estimate has no value")
+    for number in numbers:
+        if number is not None and not (isinstance(number, int | float) and number > -MOST):
+            raise Unsound("a number of an estimate is none")
+    for text in (found.method, found.note):
+        words((text,))
+    return found
+
+
+def words(values: Any) -> tuple[str, ...]:
+    """A list of words as it was written; names of files may hold any byte."""
+    for value in values:
+        os.fsencode(value)
+    if not isinstance(values, list | tuple):
+        raise Unsound("words are none")
+    return tuple(values)
 
 
 def _target_states(
@@ -124,7 +146,7 @@ def _target_states(
             seconds_to_decision=_to_decision(row),
             bugs=tuple(own[row.id]),
             crashes=row.crashes,
-            warnings=tuple(row.warnings),
+            warnings=words(row.warnings),
             stability=row.stability,
         )
         for row in kept
@@ -158,14 +180,14 @@ def _joined(rows: list[Row[Any]]) -> BugState:
         id=first.bug,
         kind=first.kind,
         severity=first.severity,
-        frames=tuple(first.frames),
+        frames=words(first.frames),
         summary=first.summary,
         file=first.file,
         line=first.line,
         target=first.target,
         targets=tuple(row.target for row in rows),
         crashes=sum(row.crashes for row in rows),
-        inputs=tuple(first.inputs),
+        inputs=words(first.inputs),
         report=first.report,
         command=first.command,
         at=first.at,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +31,9 @@ from fuzzwise.store.contract import (
     TargetMemory,
 )
 from fuzzwise.store.sql.memory import memory_of
-from fuzzwise.store.sql.migrations import migrate
+from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
 from fuzzwise.store.sql.schema import epochs, events, runs, targets
+from fuzzwise.store.sql.soundness import check_columns, check_kinds, check_values
 from fuzzwise.store.sql.states import state_of
 from fuzzwise.store.sql.take import Taken, take
 from fuzzwise.store.sqlite import (
@@ -81,7 +82,7 @@ class SqlStore:
                 make_private(folder)
                 refuse_links(folder, but_in=_OF_OTHERS)
                 held.enter_context(lock.hold(folder))
-                note = put_aside_if_damaged(path)
+                note = put_aside_if_damaged(path, _check)
             except OSError as error:
                 raise BadInput(
                     f"{folder} cannot hold a campaign: {error.strerror}. Choose another folder "
@@ -307,6 +308,17 @@ class SqlStore:
 
     def _change(self, connection: Connection, target: int, **values: Any) -> None:
         connection.execute(update(targets).where(targets.c.id == target).values(values))
+
+
+def _check(connection: Connection) -> None:
+    """Read all that a campaign goes on from; of an older version, as far as this one knows it."""
+    check_kinds(connection)
+    if version_of(connection) == len(STEPS):
+        check_columns(connection)
+        check_values(connection, with_epochs=True)
+        memory_of(connection, begun=False)
+        with suppress(BadInput):  # a campaign that has not begun
+            state_of(connection, Path(), running=False)
 
 
 _NOTHING_YET: dict[str, Any] = {
