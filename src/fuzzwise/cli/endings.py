@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
 from fuzzwise import streams
 from fuzzwise.cli import BAD_USAGE, INTERRUPTED, NO_OUTPUT, NOBODY_READS, UNEXPECTED
-from fuzzwise.cli.telling import say, unexpected
+from fuzzwise.cli.telling import asks_for_whole_story, say, unexpected
 from fuzzwise.errors import FuzzwiseError
 
 
@@ -33,6 +34,9 @@ def ending(name: str, error: BaseException) -> int:
         code = finish(name, 0)
         if code:
             return code
+        if error.filename is not None and not asks_for_whole_story():
+            say(f"{name}: {_about(error)}")
+            return BAD_USAGE
     say(f"{name}: {unexpected(error)}")
     return UNEXPECTED
 
@@ -53,6 +57,19 @@ def finish(name: str, code: int) -> int:
 
 
 _REMEDY = "Give it a place with room, such as > FILE; what a campaign has counted is kept."
+
+
+def _about(error: OSError) -> str:
+    """A file that cannot be used, and of which nobody has said more."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename
+    short = where if len(str(where)) <= _LONGEST_NAME else f"{str(where)[:_LONGEST_NAME]}…"
+    return (
+        f"{short}: cannot be used ({error.strerror}). Check the path, that you may read and write "
+        "there, and that the disk has room."
+    )
+
+
+_LONGEST_NAME = 300
 
 
 def _show(error: click.ClickException) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +11,20 @@ import click
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+class _Probability(click.FloatRange):
+    """Between 0 and 1; what is not a number is in no range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found: float = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is not a number between 0 and 1.", param, ctx)
+        return found
+
+
+PROBABILITY = _Probability(0, 1, min_open=True, max_open=True)
 
 MAY_STOP = "Say whether the campaign may stop at this risk, and how much is left to it."
 

@@ -18,12 +18,12 @@ from fuzzwise.snapshot import write
 
 
 @click.command()
-@click.option("--species", default=50, show_default=True, type=click.IntRange(1))
+@click.option("--species", default=50, show_default=True, type=click.IntRange(1, 10**6))
 @click.option(
     "--inputs", default=50_000, show_default=True, type=click.IntRange(1, 10**15),
     help="Inputs per campaign; the cost depends on the discoveries, not on them.",
 )  # fmt: skip
-@click.option("--campaigns", default=30, show_default=True, type=click.IntRange(1))
+@click.option("--campaigns", default=30, show_default=True, type=click.IntRange(1, 10**6))
 @options.seed
 @click.option(
     "--ratio", default=1.3, show_default=True, type=click.FloatRange(1),

@@ -23,6 +23,11 @@ def install() -> None:
     warnings.showwarning = _warned
 
 
+def asks_for_whole_story() -> bool:
+    """Whether the user wants tracebacks."""
+    return bool(os.environ.get(WHOLE_STORY))
+
+
 def say(sentence: str) -> None:
     """Print to stderr, where that is possible; names in it may hold anything."""
     safe = "\n".join(map(printable, sentence.split("\n")))
@@ -45,7 +50,7 @@ def unexpected(error: BaseException) -> str:
     """The sentence about an exception that nobody expected."""
     import traceback
 
-    if os.environ.get(WHOLE_STORY):
+    if asks_for_whole_story():
         story = "".join(traceback.format_exception(error)).rstrip()
         return f"unexpected, please report this whole story:\n{story}"
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -72,7 +77,7 @@ def _warned(
     """Tell of a warning: ours are sentences, those of libraries are for whoever looks for them."""
     if category.__module__.startswith("fuzzwise."):
         say(f"fuzzwise: {message}")
-    elif os.environ.get(WHOLE_STORY):
+    elif asks_for_whole_story():
         say(f"{filename}, line {lineno}: {category.__name__}: {message}")
 
 
@@ -81,7 +86,7 @@ def _unraisable(failed: sys.UnraisableHookArgs) -> None:
     if isinstance(failed.exc_value, KeyboardInterrupt):
         say("Interrupted.")
         os._exit(interrupts.EXIT_CODE)
-    if os.environ.get(WHOLE_STORY):
+    if asks_for_whole_story():
         sys.__unraisablehook__(failed)
 
 

@@ -22,7 +22,7 @@ def is_elf(program: Path) -> bool:
 def contains(program: Path, mark: bytes) -> bool:
     """Whether a program, not a script, has these bytes in it; False where it cannot be read."""
     try:
-        return _holds(program, stamp(program), mark)
+        return program.is_file() and _holds(program, stamp(program), mark)
     except (OSError, ValueError):  # a name with NUL
         return False
 

@@ -92,8 +92,10 @@ def _lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """The header, which has all columns that are needed, and the cells of every line below."""
     try:
         text = read_limited(path).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read as text ({error}).") from error
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: is not a text file in UTF-8.") from error
     lines = [_cells(line) for line in text.splitlines() if line.strip()]
     header = lines[0] if lines else []
     missing = [name for name in COLUMNS if name not in header]
