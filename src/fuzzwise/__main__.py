@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
 
 if __name__ == "__main__" and not sys.flags.safe_path:
     # Python puts the current folder first, and whatever lies there would be imported. What Python
@@ -11,6 +10,10 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]
 
 from fuzzwise import interrupts
+
+TYPE_CHECKING = False  # as in typing, which loads so long that interrupts would hit it
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def start() -> NoReturn:

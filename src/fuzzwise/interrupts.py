@@ -1,12 +1,17 @@
-"""Ctrl-C while there is nothing to lose: before a command is at work, and after it."""
+"""Ctrl-C while there is nothing to lose: before a command is at work, and after it.
+
+This is loaded first of all, and loads nothing that takes a while: until then, an interrupt is a
+traceback.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+
+TYPE_CHECKING = False  # as in typing
+if TYPE_CHECKING:
+    from types import FrameType
 
 EXIT_CODE = 130
 
@@ -22,17 +27,17 @@ def end_at_once() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
-@contextmanager
-def as_exceptions() -> Iterator[None]:
+class AsExceptions:
     """In here, an interrupt is a KeyboardInterrupt again, so that a command can clean up."""
-    if signal.getsignal(signal.SIGINT) is not _end:
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, _end)
+
+    def __enter__(self) -> None:
+        self._ended_at_once = signal.getsignal(signal.SIGINT) is _end
+        if self._ended_at_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def __exit__(self, *error: object) -> None:
+        if self._ended_at_once:
+            signal.signal(signal.SIGINT, _end)
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

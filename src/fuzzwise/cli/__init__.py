@@ -83,7 +83,7 @@ def _run(name: str, words: list[str]) -> int:
     os.environ["PATH"] = search_path()  # for what compilers and targets start in their turn, too
     command: click.Command = import_module(f"fuzzwise.cli.{name}").command
     with (
-        interrupts.as_exceptions(),
+        interrupts.AsExceptions(),
         command.make_context(f"fuzzwise {name}", words, help_option_names=_HELP) as context,
     ):
         command.invoke(context)
