@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from fuzzwise.engines.aflplusplus import stats
 from fuzzwise.engines.aflplusplus.session import AflSession
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.observer.build import COUNTING, NATIVE
+from fuzzwise.engines.observer.folder import DamagedState
 from fuzzwise.engines.observer.state import State
 from fuzzwise.triage.workers import Workers
 from observed_target import TARGETS, build, fuzz
@@ -76,6 +79,32 @@ def test_a_stable_harness_has_all_its_coverage(harness, tmp_path):
     # Every seed was run again, and nothing else; the first input of all was so twice.
     assert head.reruns == head.seeds
     assert head.executed == 30_000 + head.reruns + head.initial + 1
+
+
+def test_what_is_set_up_once_is_no_difference(harness, tmp_path):
+    assert fuzzed(harness("SETUP"), tmp_path / "out", "--inputs", 20_000)["stability"] == 1
+
+
+def test_killed_at_any_moment_the_counts_agree(harness, tmp_path):
+    out, target = tmp_path / "out", str(harness("RANDOM"))
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", target, "--out", str(out), "--quiet"]
+    n = 0
+    for _ in range(6):
+        with subprocess.Popen([*words, "--time", "100000s"]) as run:
+            deadline = time.monotonic() + 120
+            while made(out) <= n and time.monotonic() < deadline:
+                time.sleep(0.001)
+            run.kill()  # its fuzzing process dies with it
+        n = made(out)
+    found = fuzzed(harness("RANDOM"), out, "--inputs", n + 20_000)
+    assert found["stability"] < 0.9
+
+
+def made(out: Path) -> int:
+    try:
+        return int(State(out / "state").head.inputs)
+    except DamagedState:  # nothing there yet
+        return 0
 
 
 @pytest.mark.parametrize(
@@ -279,7 +308,7 @@ def test_an_input_that_ends_its_second_run_is_kept_as_it_was(tmp_path, flags, ki
     assert not any(data.startswith(b"b") for data in state.seed_bytes())
 
 
-def test_a_slow_input_does_not_time_out_because_it_is_run_twice(tmp_path):
+def test_a_slow_input_is_not_run_twice_in_its_time_limit(tmp_path):
     target = build(tmp_path, TARGETS / "only_twice.c", "-DSLOW")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -288,7 +317,9 @@ def test_a_slow_input_does_not_time_out_because_it_is_run_twice(tmp_path):
     result = fuzz(target, tmp_path / "out", corpus, *words)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["bugs"] == []
-    assert b"bb" in State(tmp_path / "out" / "state").seed_bytes()
+    state = State(tmp_path / "out" / "state")
+    assert state.head.reruns == 1  # the empty input
+    assert b"bb" in state.seed_bytes()
 
 
 # ── what is said ──────────────────────────────────────────────────────────────────────────────
@@ -344,3 +375,16 @@ def test_afl_tells_its_own(tmp_path, flags, is_stable):
     assert told.stability is not None
     assert (told.stability == 1) == is_stable
     assert told.unsettled == stability.unsettled(told.stability)
+
+
+def test_a_campaign_and_whoever_watches_it_tell_it(harness, tmp_path):
+    out = tmp_path / "out"
+    found = fuzzed(harness("MEMO"), out, "--inputs", 20_000)
+    for words, code in ((("status",), 0), (("watch", "--accept-risk", "0.01"), 11)):
+        command = [sys.executable, "-m", "fuzzwise", words[0], str(out), "--json", *words[1:]]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == code, result.stderr
+        told = json.loads(result.stdout)
+        (told,) = told.get("targets", [told])
+        assert told["stability"] == found["stability"] < 0.5
+        assert "NO RISK CAN BE JUDGED" in " ".join((*told["warnings"], *told.get("notes", ())))

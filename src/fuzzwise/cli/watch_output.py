@@ -78,6 +78,7 @@ def campaign_json(campaign: Standing) -> dict[str, object]:
         "corpus": reading.corpus,
         "crashes": reading.crashes,
         "hangs": reading.hangs,
+        "stability": reading.stability,
         "bugs": None,
         "exact": reading.exact,
         "power_law": None if b is None else {"exponent": b.value, "low": b.low, "high": b.high},
