@@ -50,7 +50,7 @@ tour: $(READY)
 	cc -g -O1 -fstack-protector-strong -o tour-out/shapes examples/shapes.c
 	cc -g -O1 -fstack-protector-strong -o tour-out/sums examples/sums.c
 	$(BIN)/fuzzwise record tour-out/examples/recording.toml --time 3s --out tour-out/recording
-	$(BIN)/fuzzwise triage tour-out/recording
+	$(BIN)/fuzzwise triage tour-out/recording --trust-command
 	$(BIN)/fuzzwise replay tour-out/recording --scheduler paper --scheduler newer \
 	    --repeats 20 --chart tour-out/bugs.html
 	@echo

@@ -44,7 +44,7 @@ def main() -> None:
     plan.write_text(plan_text(options.time))
     out = work / "recording"
     fuzzwise("record", plan, "--out", out)
-    fuzzwise("triage", out)
+    fuzzwise("triage", out, "--trust-command")
     dataset_page.LOG.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(out / "triaged.fuzzlog", dataset_page.LOG)
     print(f"{dataset_page.LOG}: {dataset_page.LOG.stat().st_size:,} bytes")

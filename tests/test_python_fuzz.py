@@ -79,7 +79,8 @@ def test_no_input_that_fails_is_kept_as_a_seed(calendar, tmp_path):
 def test_triage_finds_the_same_bugs(calendar):
     out, found = calendar
     result = subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "triage", str(out), "--json", "--checks", "0"],
+        [sys.executable, "-m", "fuzzwise", "triage", str(out), "--json", "--checks", "0",
+         "--trust-command"],
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     ids = {bug["id"] for bug in json.loads(result.stdout)["bugs"]}

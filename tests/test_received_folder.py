@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import json
 import os
 import sqlite3
 import stat
@@ -18,16 +19,22 @@ from typing import Self
 import pytest
 
 from fuzzer_files import afl_instance, seed_name, stats_text
+from fuzzwise.cli import main
+from fuzzwise.engines.blackbox import MUTATOR_VERSION, input_hash
 from fuzzwise.errors import BadInput
 from fuzzwise.files import locked_file, make_private, new_file, refuse_links, write_whole
+from fuzzwise.lab.recording.log import CRASH, Configuration, Event, Events, Header, write_log
+from fuzzwise.lab.recording.triaged import input_of
 from fuzzwise.store import lock
 from fuzzwise.store.places import open_reader, open_store
+from fuzzwise.triage.inputs import find
 from fuzzwise.watch import processes
 from fuzzwise.watch.recognise import read
 from stored import begun, epoch, turn
 
 SECRET = b"top secret, of nobody's business\n"
 _TOUCHED = 0x1 | 0x2 | 0x4 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200  # inotify: IN_ACCESS … IN_DELETE
+_OF_A_FOLDER, _OPENED = 0x4000_0000, 0x1 | 0x20
 _EVENT = struct.Struct("iIII")
 
 HOLDS = """
@@ -62,10 +69,11 @@ class Outside:
             return []
         found = []
         while data:
-            _, _, _, size = _EVENT.unpack_from(data)
+            _, mask, _, size = _EVENT.unpack_from(data)
             name = data[_EVENT.size : _EVENT.size + size].rstrip(b"\0").decode()
             data = data[_EVENT.size + size :]
-            if name:  # else a folder was listed
+            is_listing = mask & _OF_A_FOLDER and mask & _OPENED
+            if name and not is_listing:
                 found.append(name)
         return found
 
@@ -269,3 +277,84 @@ def test_no_link_is_a_sentence_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="deep/er is a link"):
         refuse_links(tmp_path)
     refuse_links(tmp_path, but_in=("deep",))
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> tuple[Path, Path]:
+    """A program that leaves a mark when it runs, and the mark."""
+    program, mark = tmp_path / "program", tmp_path / "it-ran"
+    program.write_text(f"#!/bin/sh\n: > {mark}\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    return program, mark
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_the_command_of_a_received_campaign_is_shown_and_not_run(
+    depth: int,
+    planted: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program, mark = planted
+    above = tmp_path / "received"
+    folder = above.joinpath(*["deeper"] * depth)
+    (folder / "crashes").mkdir(parents=True)
+    (folder / "crashes" / "one").write_bytes(b"x")
+    words = [str(program), "-v", "\x1b[31m\nfuzzwise: all is well"]
+    record = {"target": str(program), "command": words}
+    (above / "campaign.json").write_text(json.dumps(record))
+    assert main(["triage", str(folder), "--checks=0"]) == 2
+    out, err = capsys.readouterr()
+    assert not mark.exists()
+    assert out == ""
+    assert f"campaign.json names the command\n  {program} -v " in err
+    assert "--trust-command" in err
+    assert "\x1b" not in err
+    assert "\nfuzzwise: all is well" not in err
+    main(["triage", str(folder), "--checks=0", "--trust-command"])  # gdb cannot follow a script
+    assert mark.exists()
+    assert f"  {program} -v " in capsys.readouterr().err
+
+
+def test_the_programs_of_a_received_recording_are_shown_and_not_run(
+    planted: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow")
+    program, mark = planted
+    configuration = Configuration(
+        name="one", command=(str(program), "@@"), seed=b"x", random_seed=1, mutator=MUTATOR_VERSION,
+        mutation={"ratio": [0.1, 0.2], "kinds": ["bits"], "max_length": 9},
+        limits={"seconds": 1.0, "memory_mib": 512},
+    )  # fmt: skip
+    folder = tmp_path / "received"
+    folder.mkdir()
+    data = input_of(configuration, 1)
+    crash = Event(0, CRASH, 1, 10, 11, 0, input_hash(data))
+    header = Header(configurations=(configuration,), seconds=1.0)
+    write_log(folder / "one.fuzzlog", header, Events.of([crash]))
+    assert main(["triage", str(folder)]) == 2
+    err = capsys.readouterr().err
+    assert f"  {program} @@\n" in err
+    assert "--trust-command" in err
+    assert not mark.exists()
+    main(["triage", str(folder), "--checks=0", "--trust-command"])  # gdb cannot follow a script
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("name", ["crashes", "crashes/one", "one", "default/crashes"])
+def test_triage_follows_no_link_out_of_a_received_folder(
+    name: str, tmp_path: Path, outside: Outside, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "received"
+    (folder / name).parent.mkdir(parents=True)
+    is_folder = name.endswith("crashes")
+    (folder / name).symlink_to(outside.folder / "things" if is_folder else outside.file)
+    assert main(["triage", str(folder), "--out", str(tmp_path / "bugs"), "--", "cat", "@@"]) == 2
+    assert "a link leads from here out of" in capsys.readouterr().err
+    assert outside.touched() == []
+
+
+def test_a_link_within_a_folder_of_crashes_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"x")
+    (tmp_path / "same").symlink_to(tmp_path / "one")
+    assert len(find([tmp_path])) == 2

@@ -207,7 +207,7 @@ def test_other_settings_do_not_mix_with_an_old_recording(recorded, programs, tmp
 
 
 def test_triage_turns_the_recording_into_bugs_and_replay_reads_them(recorded):
-    result = fuzzwise("triage", recorded, "--json")
+    result = fuzzwise("triage", recorded, "--json", "--trust-command")
     assert result.returncode == 0, result.stderr
     bugs = json.loads(result.stdout)["bugs"]
     places = {bug["frames"][0] for bug in bugs}

@@ -147,6 +147,6 @@ def _show(out: Path, results: list[Recorded]) -> None:
     ]
     lines.table("Recorded", grid.of_rows(head, rows, ranks=(0, 1, 4, 2, 3, 5, 6)))
     if any(result.crashes for result in results):
-        lines.say(f"Next, turn crashes into bugs: fuzzwise triage {out}")
+        lines.say(f"Next, turn crashes into bugs: fuzzwise triage {out} --trust-command")
     elif results:
         lines.say("Nothing crashed: there is nothing to triage or to schedule by.")

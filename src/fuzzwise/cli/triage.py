@@ -16,7 +16,7 @@ from fuzzwise.engines.python.launch import with_runner
 from fuzzwise.errors import BadInput
 from fuzzwise.report import lines
 from fuzzwise.report.grid import Column
-from fuzzwise.text import many, printable
+from fuzzwise.text import many, printable, shown
 from fuzzwise.triage import inputs, keep
 from fuzzwise.triage.examine import INPUT, Limits, absolute
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
@@ -73,6 +73,11 @@ class _WithCommand(click.Command):
 )
 @click.option("--hangs", is_flag=True, help="Run what is in the hangs folders of AFL++ as well.")
 @click.option(
+    "--trust-command",
+    is_flag=True,
+    help="Run the command that the campaign or the recording in PATH names.",
+)
+@click.option(
     "--sarif",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
@@ -95,6 +100,7 @@ def command(
     checks: int,
     jobs: int | None,
     hangs: bool,
+    trust_command: bool,
     sarif: Path | None,
     out: Path | None,
     as_json: bool,
@@ -102,8 +108,8 @@ def command(
     """Group the crashing inputs in PATH into bugs: same stack, same bug.
 
     PATH is a file, a folder of files, an output folder of AFL++ or libFuzzer, or the folder of a
-    campaign of `fuzzwise fuzz` or `fuzzwise run`, the file of a campaign, or a recording of
-    `fuzzwise record`, which know their targets.
+    campaign of `fuzzwise fuzz` or `fuzzwise run`, or a recording of `fuzzwise record`, which name
+    their targets: with --trust-command these are run. The file of a campaign is trusted by itself.
     Others need the COMMAND that crashes, with @@ for the file with the input; without @@, the
     input is its standard input. Targets of libFuzzer are run with: -- ./target @@
 
@@ -115,11 +121,11 @@ def command(
     how = _How(depth, jobs or os.cpu_count() or 1, checks)
     words: tuple[str, ...] = ctx.meta["command"]
     if len(paths) == 1 and inputs.is_recording(paths[0]):
-        triage = _recording(paths[0], words, how)
+        triage = _recording(paths[0], words, how, trust_command)
     elif len(paths) == 1 and _is_campaign(paths[0]):
-        triage = _campaign(paths[0], words, within, how)
+        triage = _campaign(paths[0], words, within, how, trust_command)
     else:
-        words = words or inputs.command_of(paths) or ()
+        words = words or _named(paths, trust_command)
         triage = _files(inputs.find(paths, hangs), paths, words, within, how)
     _save(triage, out, sarif)
     if as_json:
@@ -151,6 +157,35 @@ class _How(NamedTuple):
         )
 
 
+def _named(paths: tuple[Path, ...], trust: bool) -> tuple[str, ...]:
+    """The command that the folder of a campaign names, if it is trusted; none where it names none."""
+    named = inputs.command_of(paths)
+    if named is None:
+        return ()
+    _approve(f"{named.file} names the command", [named.words], paths, trust=trust)
+    return named.words
+
+
+def _approve(
+    source: str,
+    commands: Sequence[tuple[str, ...]],
+    paths: Sequence[Path],
+    *,
+    trust: bool,
+    other: str = " Or give the program yourself, behind --.",
+) -> None:
+    """Show the commands that a file names; BadInput unless the user trusts them."""
+    named = [printable(shlex.join(words)) for words in commands]
+    more = [f"… and {len(named) - _SHOWN:,} more"] if len(named) > _SHOWN else []
+    listed = "\n".join(f"  {line}" for line in [*named[:_SHOWN], *more])
+    if not trust:
+        raise BadInput(
+            f"{source}\n{listed}\nWhoever made the folder has chosen it, so it is not run by itself. "
+            f"If you trust it: fuzzwise triage {shlex.join(map(str, paths))} --trust-command.{other}"
+        )
+    lines.say(f"{printable(source)}\n{listed}", err=True)
+
+
 def _files(
     files: list[Path], paths: tuple[Path, ...], words: tuple[str, ...], within: Limits, how: _How
 ) -> Triage:
@@ -170,14 +205,17 @@ def _files(
     return triage
 
 
-def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How) -> Triage:
+def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How, trust: bool) -> Triage:
+    """The crashes of a campaign by the commands in its folder; who gives its file wrote that."""
     from fuzzwise.campaign.crashes import crashing_inputs
     from fuzzwise.campaign.lookup import campaign_folder
 
     kept = crashing_inputs(campaign_folder(path))
     if words:
         return _files([file for file, _ in kept], (path,), words, within, how)
-    for _, command in kept:
+    commands = list(dict.fromkeys(command for _, command in kept))
+    _approve(f"The campaign {path} names", commands, [path], trust=trust or path.is_file())
+    for command in commands:
         absolute(command)  # an error here comes before anything runs
     return how.group(
         [crash for file, command in kept for crash in inputs.from_files([file], command, within)]
@@ -188,7 +226,7 @@ def _none_of(inputs: int) -> str:
     return "The input does not crash" if inputs == 1 else f"None of the {inputs} inputs crashes"
 
 
-def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
+def _recording(folder: Path, words: tuple[str, ...], how: _How, trust: bool) -> Triage:
     from fuzzwise.lab.recording.triaged import triage_recording
 
     if words:
@@ -196,10 +234,17 @@ def _recording(folder: Path, words: tuple[str, ...], how: _How) -> Triage:
             f"{folder} is a recording and knows its programs: leave out what follows --."
         )
     result = triage_recording(
-        folder, depth=how.depth, jobs=how.jobs, checks=how.checks, progress=_shown()
+        folder,
+        depth=how.depth,
+        jobs=how.jobs,
+        checks=how.checks,
+        progress=_shown(),
+        approve=lambda commands: _approve(
+            f"The recording {folder} names", commands, [folder], trust=trust, other=""
+        ),
     )
     for warning in result.warnings:
-        lines.say(f"fuzzwise triage: {warning}", err=True)
+        lines.say(f"fuzzwise triage: {shown(warning)}", err=True)
     lines.say(f"The log for replays is {result.path}. Next: fuzzwise replay {folder}", err=True)
     lines.say(
         "Inputs are made again on demand: --out DIR writes the smallest of each bug.", err=True

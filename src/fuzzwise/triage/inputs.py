@@ -31,12 +31,22 @@ class CrashingInput:
     trace: str | None = None
 
 
+@dataclass(frozen=True)
+class NamedCommand:
+    """A command, and the file that says that it crashes on some inputs: to be trusted or not."""
+
+    words: tuple[str, ...]
+    file: Path
+
+
 def find(paths: Iterable[Path], hangs: bool = False) -> list[Path]:
     """The files with inputs in files and folders, each once, in order.
 
     A folder is that of AFL++ (of all its instances, or of one), of ``fuzzwise fuzz``, the working
     folder of libFuzzer, where only the names that it gives to artifacts count, or else any folder
-    of inputs, of which all files count. ``hangs`` adds those of AFL++.
+    of inputs, of which all files count. ``hangs`` adds those of AFL++. A link in a folder that
+    leads out of it is refused: whoever made the folder would choose which of the user's files are
+    copied and shown.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -47,6 +57,7 @@ def find(paths: Iterable[Path], hangs: bool = False) -> list[Path]:
                 raise BadInput(f"{error.filename}: cannot be read: {error.strerror}.") from error
             if not inside:
                 raise BadInput(f"{path}: there are no inputs in this folder.")
+            _refuse_ways_out(path, inside)
             found.update(dict.fromkeys(inside))
         elif path.is_file():
             found[path] = None
@@ -70,18 +81,22 @@ def from_files(
     return [CrashingInput(str(path), partial(_load, path), words, limits) for path in paths]
 
 
-def command_of(paths: Iterable[Path]) -> tuple[str, ...] | None:
-    """The command of the campaigns of ``fuzzwise fuzz`` that the paths are in, if it is one."""
-    commands = {_named_target(path) for path in paths}
-    if len(commands) != 1 or (words := commands.pop()) is None:
+def command_of(paths: Iterable[Path]) -> NamedCommand | None:
+    """The command of the campaigns of ``fuzzwise fuzz`` that the paths are in, if it is one.
+
+    Whoever made the folder has chosen it.
+    """
+    named = [_named_target(path) for path in paths]
+    if len({found and found.words for found in named}) != 1 or named[0] is None:
         return None
-    return (*words, INPUT)
+    return NamedCommand((*named[0].words, INPUT), named[0].file)
 
 
-def _named_target(path: Path) -> tuple[str, ...] | None:
+def _named_target(path: Path) -> NamedCommand | None:
     for folder in (path, *path.absolute().parents[:3]):
+        file = folder / "campaign.json"
         try:
-            record = parse_json(read_limited(folder / "campaign.json", follow=False))
+            record = parse_json(read_limited(file, follow=False))
         except (OSError, ValueError, BadInput):
             continue
         target = record.get("target") if isinstance(record, dict) else None
@@ -94,9 +109,24 @@ def _named_target(path: Path) -> tuple[str, ...] | None:
             )
         words = record.get("command")
         if isinstance(words, list) and len(words) > 1:  # a harness that another program runs
-            return tuple(map(str, words))
-        return (str(Path(target).absolute()),)
+            return NamedCommand(tuple(map(str, words)), file)
+        return NamedCommand((str(Path(target).absolute()),), file)
     return None
+
+
+def _refuse_ways_out(folder: Path, inside: Iterable[Path]) -> None:
+    home = folder.resolve()
+    known: dict[Path, bool] = {}
+    for path in inside:
+        if path.parent not in known:
+            known[path.parent] = path.parent.resolve().is_relative_to(home)
+        if not known[path.parent] or (
+            path.is_symlink() and not path.resolve().is_relative_to(home)
+        ):
+            raise BadInput(
+                f"{path}: a link leads from here out of {folder}, and is not followed. Remove it; "
+                "or if it is your own, give a copy with the files themselves (cp -rL)."
+            )
 
 
 def _load(path: Path) -> bytes:
@@ -110,7 +140,7 @@ def _in_folder(folder: Path, hangs: bool) -> list[Path]:
     if is_recording(folder):
         raise BadInput(
             f"{folder}: is a recording of `fuzzwise record`, which keeps no files of its inputs. "
-            f"Triage it alone: fuzzwise triage {folder}"
+            f"Triage it alone: fuzzwise triage {folder} --trust-command"
         )
     kinds = ("crashes", "hangs") if hangs else ("crashes",)
     homes = [folder / kind for kind in kinds] + [

@@ -84,5 +84,5 @@ def _check(file: Log) -> None:
         folder = file.path.parent
         raise BadInput(
             f"{file.path} holds {many(untriaged, 'crash')} that no bug was found for yet. "
-            f"Group them into bugs first: fuzzwise triage {folder}"
+            f"Group them into bugs first: fuzzwise triage {folder} --trust-command"
         )

@@ -7,7 +7,7 @@ log of all configurations, ready for a replay, in which the first few crashes of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, Mutation, input_hash, make_input
 from fuzzwise.errors import BadInput
+from fuzzwise.files import refuse_links
 from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.load import TRIAGED
 from fuzzwise.lab.recording.log import Configuration, Events, Header, Log, LoggedBug, read_log
@@ -74,12 +75,19 @@ def triage_recording(
     jobs: int = 1,
     checks: int = 3,
     progress: Progress | None = None,
+    approve: Callable[[Sequence[tuple[str, ...]]], None] = lambda _: None,
 ) -> TriagedRecording:
-    """Group all crashes of a recording into bugs, and write the log for replays into its folder."""
+    """Group all crashes of a recording into bugs, and write the log for replays into its folder.
+
+    The recording names the programs that are run, in ``approve``'s hands before anything is: it
+    raises an error where somebody unknown has made the recording.
+    """
     paths = sorted(path for path in folder.glob(f"*{logs.SUFFIX}") if path.name != TRIAGED)
     if not paths:
         raise BadInput(f"{folder} holds no log of `fuzzwise record` (*{logs.SUFFIX}).")
+    refuse_links(folder)
     files = [read_log(path) for path in paths]
+    approve(list(dict.fromkeys(_command(file.header.configurations[0]) for file in files)))
     crashes = crashes_of(files)
     inputs = [crash for crash, _, _ in crashes.values()]
     triage = _group_stubbornly(inputs, depth, jobs, checks, progress)
