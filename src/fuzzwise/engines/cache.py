@@ -1,7 +1,12 @@
-"""What engines compile, kept in the user's cache."""
+"""What engines compile, kept in the user's cache.
+
+It is loaded into processes, so that whoever can write there can run code as the user: the folder is
+the user's own and private, and this is looked at whenever something in it is about to be used.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +25,13 @@ def kept(name: str, make: Callable[[Path, Path], None]) -> Path:
 
     It is filled beside its final place and renamed, so that there is never half of it; ``work`` is
     a folder for what is not kept. One that is there is used, also where nothing can be written.
+    BadInput where others may have filled it.
     """
     for place in caches.places():
-        if (place / name).is_dir():
-            return place / name
+        if os.path.lexists(place):
+            caches.check(place)
+            if _is_there(place / name):
+                return place / name
     folder = caches.usable() / name
     try:
         _make(folder, make)
@@ -44,5 +52,16 @@ def _make(folder: Path, make: Callable[[Path, Path], None]) -> None:
         try:
             made.rename(folder)
         except OSError:
-            if not folder.is_dir():  # else another process was faster
+            if not _is_there(folder):  # else another process was faster
                 raise
+
+
+def _is_there(folder: Path) -> bool:
+    """Whether there is such a folder; BadInput where it, or a file in it, is not the user's own."""
+    try:
+        caches.refuse_others(folder)
+    except FileNotFoundError:
+        return False
+    for path in folder.iterdir():
+        caches.refuse_others(path)
+    return True

@@ -64,7 +64,7 @@ def probe(
         return known[0]
     harness = _load(path, python, startup, stopped)
     _known[path, python] = harness, _stamps(harness.files)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, BadInput):
         listing = _listing(path)
         listing.parent.mkdir(parents=True, exist_ok=True)
         write_whole(listing, json.dumps([str(file) for file in harness.files]).encode())
