@@ -27,6 +27,8 @@ from fuzzwise.campaign.file import read_plan as read_campaign
 from fuzzwise.campaign.finished import run_entry
 from fuzzwise.engines.blackbox import input_hash
 from fuzzwise.engines.blackbox import tally as tallies
+from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
 from fuzzwise.engines.observer.seeds import SeedFiles
@@ -296,6 +298,10 @@ def _read_state(rng: random.Random, folder: Path) -> None:
     if rng.random() < 0.4:
         command("watch", folder, *rng.choice(((), ("--json",))))
         return
+    if rng.random() < 0.4:
+        plan = TargetPlan("true", "libfuzzer", ("/bin/true",))
+        LibFuzzerSession(plan, folder, 1).totals()
+        return
     campaign = CampaignFolder(folder)
     campaign.agreed("f" * 64, {"species": "feature"})
     state = sound_state(campaign, 1000)
@@ -314,6 +320,7 @@ def _read_records(rng: random.Random, folder: Path) -> None:
     for bug in BugBook(folder / "crashes", "true").bugs.values():
         json.dumps(bug.count + bug.found_at)
     command_of([folder / "crashes"])
+    LibFuzzerSession(TargetPlan("true", "libfuzzer", ("/bin/true",)), folder, 1).totals()
     command("watch", folder, "--json")
 
 

@@ -31,8 +31,8 @@ WHOLE = (0, 1, 2, 0xFF, 0x7FFF, 1 << 31, (1 << 32) - 1, 1 << 36, 1 << 53, (1 << 
 def of_bytes(rng: random.Random, content: bytes) -> bytes:
     """The content with one to four changes."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        content = rng.choice(_CHANGES)(rng, content)
-    return content[: 1 << 21]
+        content = rng.choice(_CHANGES)(rng, content)[: 1 << 20]
+    return content
 
 
 def of_tree(rng: random.Random, folder: Path, files: Sequence[Path]) -> str:
@@ -104,7 +104,8 @@ def _repeat(rng: random.Random, content: bytes) -> bytes:
         end = content.find(b"\n", start) + 1 or len(content)
     else:
         end = start + rng.choice((1, 8, 100))
-    return content[:end] + content[start:end] * rng.choice((1, 2, 50, 2000)) + content[end:]
+    again = content[start : min(end, start + 1000)]
+    return content[:end] + again * rng.choice((1, 2, 50, 2000)) + content[end:]
 
 
 def _exchange(rng: random.Random, content: bytes) -> bytes:

@@ -49,11 +49,10 @@ def open_regular(path: Path, *, follow: bool = True) -> FileIO:
         raise
     except ValueError as error:  # a NUL in the name
         raise BadInput(f"{printable(str(path))}: no file can have this name.") from error
-    file = os.fdopen(descriptor, "rb", buffering=0)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
+        os.close(descriptor)
         raise _not_regular(path)
-    return file
+    return FileIO(descriptor)
 
 
 def read_limited(path: Path, most: int = MOST_TEXT, *, follow: bool = True) -> bytes:

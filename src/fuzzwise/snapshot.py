@@ -23,7 +23,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.files import whole_file
 from fuzzwise.model import NO_INTS, Ints, Observation, SeedCounts, Truth
 from fuzzwise.received import MOST_DATA, cannot_read, read_limited
-from fuzzwise.validation import problems
+from fuzzwise.validation import LARGEST, problems
 
 T = TypeVar("T")
 
@@ -284,6 +284,8 @@ def _decode(line: bytes, kind: type[T]) -> T:
         raise _FieldError(*_explain_syntax(line, error)) from error
     except UnicodeDecodeError as error:
         raise _FieldError("", f"is not UTF-8 text ({error.reason})") from error
+    except RecursionError as error:
+        raise _FieldError("", "has values that are too deep inside of each other") from error
 
 
 def _explain(message: str, kind: type) -> tuple[str, str]:
@@ -335,7 +337,7 @@ def _is_incomplete(line: bytes) -> bool:
         msgspec.json.decode(line)
     except msgspec.DecodeError as error:
         return "truncated" in str(error)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, RecursionError):
         return False
     return False
 
@@ -356,7 +358,7 @@ def _checked_truth(raw: _Truth) -> Truth:
     if raw.discoveries is not None and raw.inputs is not None:
         if raw.probability is not None:
             raise _FieldError("truth", "gives both a measurement and a probability; give one")
-        share = raw.discoveries / raw.inputs if raw.inputs > 0 else 0.0
+        share = raw.discoveries / raw.inputs if LARGEST >= raw.inputs > 0 else 0.0
         return Truth(share, raw.discoveries, raw.inputs)
     if raw.probability is None or raw.discoveries is not None or raw.inputs is not None:
         raise _FieldError("truth", "needs either discoveries and inputs, or a probability")

@@ -13,6 +13,7 @@ Problem = tuple[str, str]
 """The field that is wrong, and a sentence about it."""
 
 Q_TOLERANCE = 1e-6
+LARGEST = 2**63 - 1
 
 
 def problems(observation: Observation) -> Iterator[Problem]:
@@ -22,6 +23,18 @@ def problems(observation: Observation) -> Iterator[Problem]:
         yield from found
         if found:
             return  # later checks would only echo the same cause
+
+
+def _sizes(o: Observation) -> Iterator[Problem]:
+    """Numbers beyond 64 bits: no arithmetic below is meant for them."""
+    counts: dict[str, int | None] = {"n": o.n, "species": o.species, "k": o.k, "tried": o.tried}
+    counts |= {f"f[{i}]": count for i, count in enumerate(o.f or (), start=1)}
+    counts |= {f"resets.{abs(a) % 1000}": max(abs(a), abs(s)) for a, s in o.resets.items()}
+    if o.truth is not None:
+        counts |= {"truth.discoveries": o.truth.discoveries, "truth.inputs": o.truth.inputs}
+    for name, count in counts.items():
+        if count is not None and abs(count) > LARGEST:
+            yield name, "is a number beyond 2^63; counts must be smaller"
 
 
 def _scalars(o: Observation) -> Iterator[Problem]:
@@ -169,6 +182,7 @@ def _columns(seeds: SeedCounts) -> Iterator[tuple[str, Ints]]:
 
 
 _CHECKS: tuple[Callable[[Observation], Iterator[Problem]], ...] = (
+    _sizes,
     _scalars,
     _incidence,
     _discoveries,

@@ -14,6 +14,7 @@ from typing import Any
 from fuzzwise.errors import BadInput
 from fuzzwise.files import InUse, content_hash, locked_file, write_whole
 from fuzzwise.received import parse_json, read_limited
+from fuzzwise.text import LONGEST, MOST
 
 ARTIFACTS = ("crash", "timeout", "oom", "leak")
 """How the names of the inputs begin that libFuzzer writes when it ends."""
@@ -92,8 +93,7 @@ class CampaignFolder:
         """What the folder says that it holds; None where it holds no campaign."""
         try:
             record: dict[str, Any] = parse_json(read_limited(self._record, follow=False))
-            if not isinstance(record, dict):
-                raise ValueError("not a table")
+            _check(record)
             return record
         except FileNotFoundError:
             if self.state_exists():
@@ -150,6 +150,32 @@ class CampaignFolder:
         except OSError as error:
             raise BadInput(f"{self.out}: cannot be changed ({error.strerror}).") from error
         self._written = b""
+
+
+_WORDS = ("fingerprint", "generation", "target", "open")
+_NUMBERS = {"seconds": LONGEST, "core_seconds": LONGEST, "inputs": MOST, "at_once": MOST}
+_LISTS = ("command", "skipped")
+
+
+def _check(record: object) -> None:
+    """Refuse a record that nobody has written: ValueError, with the key."""
+    if not isinstance(record, dict):
+        raise ValueError("it is no table")
+    for key in ("fingerprint", "generation"):
+        if key not in record:
+            raise ValueError(f"it has no {key}")
+    for key, value in record.items():
+        if key in _WORDS:
+            sound = isinstance(value, str)
+        elif key in _NUMBERS:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            sound = is_number and 0 <= value <= _NUMBERS[key]
+        elif key in _LISTS:
+            sound = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        else:
+            sound = True
+        if not sound:
+            raise ValueError(f"its {key} is none that was written")
 
 
 def fingerprint(target: Path) -> str:

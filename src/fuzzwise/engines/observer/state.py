@@ -273,11 +273,11 @@ _LIMIT = 1 << 62
 def _open_head(path: Path) -> FileIO:
     """The one file that is written to from here: two flags in it."""
     flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = FileIO(os.open(path, flags), "r+")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise ValueError("it is not a regular file")
-    return file
+    return FileIO(descriptor, "r+")
 
 
 def _opened(path: Path) -> FileIO:

@@ -22,6 +22,7 @@ from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.load import TRIAGED
 from fuzzwise.lab.recording.log import Configuration, Events, Header, Log, LoggedBug, read_log
 from fuzzwise.model import Ints
+from fuzzwise.text import printable
 from fuzzwise.triage.examine import Limits
 from fuzzwise.triage.grouping import Progress, Triage, TriagedBug, group
 from fuzzwise.triage.inputs import CrashingInput
@@ -53,12 +54,7 @@ def input_of(configuration: Configuration, run: int, expected: int | None = None
             f"{configuration.name} was recorded with version {configuration.mutator} of the "
             f"mutations; this fuzzwise has version {MUTATOR_VERSION} and cannot make its inputs."
         )
-    settings = configuration.mutation
-    mutation = Mutation(
-        ratio=tuple(settings["ratio"]),
-        kinds=tuple(settings["kinds"]),
-        max_length=settings["max_length"],
-    )
+    mutation = _mutation(configuration)
     data = make_input(configuration.seed, configuration.random_seed, run, mutation)
     if expected is not None and input_hash(data) != expected:
         raise BadInput(
@@ -66,6 +62,22 @@ def input_of(configuration: Configuration, run: int, expected: int | None = None
             "not the recorded one. The log is damaged; record it again."
         )
     return data
+
+
+def _mutation(configuration: Configuration) -> Mutation:
+    settings = configuration.mutation
+    try:
+        low, high = settings["ratio"]
+        return Mutation((float(low), float(high)), tuple(settings["kinds"]), settings["max_length"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise _no_header(configuration, "mutation", error) from error
+
+
+def _no_header(configuration: Configuration, what: str, error: Exception) -> BadInput:
+    return BadInput(
+        f"The log of {printable(configuration.name)} is damaged: its header has no {what} that can "
+        f"be ({error}). Record it again."
+    )
 
 
 def triage_recording(
@@ -104,6 +116,12 @@ def triage_recording(
 
 def crashes_of(files: Sequence[Log]) -> Crashes:
     """Every crash of the logs."""
+    for file in files:
+        if len(file.header.configurations) != 1:
+            raise BadInput(
+                f"{printable(str(file.path))} is damaged: it is of "
+                f"{len(file.header.configurations)} configurations, not of one. Record it again."
+            )
     pending = [
         (number, row)
         for number, file in enumerate(files)
@@ -141,13 +159,18 @@ def _header(files: Sequence[Log], crashes: Crashes, triage: Triage) -> Header:
 def _crash(file: Log, row: int) -> CrashingInput:
     configuration = file.header.configurations[0]
     run, trace = int(file.events.run[row]), int(file.events.trace[row])
-    limits = configuration.limits
+    try:
+        seconds = float(configuration.limits["seconds"])
+        memory = int(configuration.limits["memory_mib"])
+        command = _command(configuration)
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        raise _no_header(configuration, "command or limits", error) from error
     return CrashingInput(
         name=f"{_origin(file, row)}{configuration.suffix}",
         load=partial(input_of, configuration, run, int(file.events.input[row])),
-        command=_command(configuration),
+        command=command,
         # Under gdb and with a symbolizer everything takes longer than the run that crashed.
-        limits=Limits(10 + 10 * limits["seconds"], max(limits["memory_mib"], 16)),
+        limits=Limits(10 + 10 * seconds, max(memory, 16)),
         trace=f"{trace:016x}" if trace else None,
     )
 
