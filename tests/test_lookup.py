@@ -88,7 +88,8 @@ def test_triage_runs_each_crash_by_its_own_target(file: Path, kind: str) -> None
     given = {"file": file, "folder": file.with_name("kept"), "moved": file.with_name("elsewhere")}
     if kind == "moved":
         file.with_name("kept").rename(given["moved"])
-    result = fuzzwise("triage", given[kind], "--json", "--checks", 0)
+    trust = [] if kind == "file" else ["--trust-command"]
+    result = fuzzwise("triage", given[kind], *trust, "--json", "--checks", 0)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     (bug,) = found["bugs"]

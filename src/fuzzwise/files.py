@@ -78,7 +78,10 @@ def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
 
 def make_private(folder: Path) -> None:
     """Make a folder, where it is missing, that is its owner's alone; one that is there stays."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
     folder.mkdir(mode=0o700, exist_ok=True)
 
 

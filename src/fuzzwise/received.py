@@ -49,8 +49,11 @@ def open_regular(path: Path, *, follow: bool = True) -> FileIO:
         raise
     except ValueError as error:  # a NUL in the name
         raise BadInput(f"{printable(str(path))}: no file can have this name.") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    kind = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(kind):
         os.close(descriptor)
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         raise _not_regular(path)
     return FileIO(descriptor)
 
@@ -118,6 +121,6 @@ def _check(value: Any, deepest: int) -> None:
 
 def _not_regular(path: Path) -> BadInput:
     return BadInput(
-        f"{printable(str(path))}: is not a regular file. Give the file itself: pipes, devices and "
-        "folders are not read."
+        f"{printable(str(path))}: is not a regular file. Give the file itself: pipes and devices "
+        "are not read."
     )
