@@ -137,3 +137,21 @@ def test_what_is_no_campaign_is_told_with_what_was_expected(make, said, tmp_path
     with pytest.raises(BadInput) as told:
         campaign_folder(path)
     assert said in str(told.value)
+
+
+def test_a_budget_that_is_used_says_how_to_go_on(tmp_path: Path) -> None:
+    """The program need not run: the time of the campaign is over before its first epoch."""
+    (tmp_path / "program").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "program").chmod(0o755)
+    (tmp_path / "seed").write_text("x")
+    file = tmp_path / "small.toml"
+    file.write_text(
+        '[campaign]\nbudget = "1s"\n[[target]]\nname = "box"\n'
+        'engine = "black-box"\ncommand = ["./program", "@@"]\ncorpus = "seed"\n'
+    )
+    with begun(tmp_path / "small-out", "box") as store:
+        epoch(store, 2, "box", turn(300))
+        store.tick(5.0)
+    said = fuzzwise("run", file, "--quiet").stderr
+    assert "Raise the budget, or go on for a while with --time" in said
+    assert "--time" in fuzzwise("status", file).stdout

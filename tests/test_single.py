@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzwise.campaign import single
+from fuzzwise.campaign import single, start
 from fuzzwise.campaign.single import Limits, Single, Standing
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.registry import engine_named
@@ -18,6 +18,8 @@ from fuzzwise.judge import Terms
 from fuzzwise.store.states import RETIRED, WAITING
 from reading import read_history, read_state
 from simulated_session import SPEED, SimulatedSession
+from stored import begun, epoch, turn
+from stored import plan as campaign_plan
 
 Fuzz = Callable[..., Standing]
 
@@ -87,7 +89,7 @@ def test_time_is_that_of_this_call(fuzz: Fuzz, tmp_path: Path) -> None:
     end = fuzz(session, Limits(seconds=0.3))
     assert end.stopped is not None
     assert end.stopped.reason == "time-budget"
-    again = fuzz(session, Limits(seconds=0.3))
+    again = fuzz(session.after_restart(), Limits(seconds=0.3))
     assert again.stopped == end.stopped
     assert [seconds for seconds, _ in session.turns] == [0.3, 0.3]
     assert again.totals.observation.n > end.totals.observation.n
@@ -170,3 +172,17 @@ def test_no_input_is_no_success(fuzz: Fuzz) -> None:
 
     with pytest.raises(NothingYet):
         fuzz(Empty(), Limits(seconds=0.2))
+
+
+def test_the_folder_of_a_campaign_of_many_is_refused(fuzz: Fuzz, tmp_path: Path) -> None:
+    with begun(tmp_path / "out", "paper") as store:
+        epoch(store, 2, "paper", turn(100))
+    with pytest.raises(BadInput, match="holds a campaign of `fuzzwise run`"):
+        fuzz(Running(), Limits(seconds=0.1))
+
+
+def test_a_campaign_of_many_refuses_the_folder_of_one(fuzz: Fuzz, tmp_path: Path) -> None:
+    fuzz(Running((5,)), Limits(seconds=0.1))
+    many = start.Running(campaign_plan(tmp_path / "out", "paper"))
+    with pytest.raises(BadInput, match="holds a campaign of `fuzzwise fuzz`"):
+        many.run(1.0, lambda _: None, lambda *_: pytest.fail("nothing is begun"))
