@@ -114,8 +114,9 @@ def test_an_upper_bound_is_one_and_is_not_taken_for_its_limit(value: float, limi
 
 
 def test_a_bound_just_below_the_accepted_risk_has_the_digits_that_show_it() -> None:
-    assert upper_bound(0.000997) == "0.001"
-    assert upper_bound(0.000997, 1e-3) == "0.000997"
+    assert upper_bound(0.000997) == "1.0e-03"
+    assert upper_bound(0.000997, 1e-3) == "9.97e-04"
+    assert upper_bound(0.0231) == "0.024"
     assert short.chance(9.97e-6, upper=True, beside=1e-5) == "9.97e-06"
     assert short.chance(9.2e-6, upper=True, beside=1e-5) == "9.2e-06"
     assert [significant(text) for text in ("0.0012", "1.20e-03", "0", "12")] == [2, 3, 1, 2]
@@ -128,7 +129,7 @@ def test_a_rule_never_says_that_a_number_is_not_below_itself() -> None:
         decision = rule(seen, since=0)
         shown = decision.detail.partition("at most ")[2].split()[0].rstrip(",")
         assert (float(shown) < 1e-3) == decision.stop
-        assert shown not in ("0.001", "1e-03")
+        assert shown not in ("0.001", "1e-03", "1.0e-03")
 
 
 def _in(seconds: float, low: float | None = None, high: float | None = None) -> Estimate:

@@ -78,7 +78,7 @@ def many(amount: int, word: str) -> str:
 
 
 def upper_bound(value: float, beside: float | None = None, digits: int = 2) -> str:
-    """An upper bound, rounded up, so that what is shown is still one.
+    """An upper bound, rounded up, so that what is shown is still one: 0.024, 8.3e-05.
 
     It has as many digits as it takes to tell it from the number that it stands ``beside``: what is
     below that is not shown as equal to it.
@@ -87,7 +87,8 @@ def upper_bound(value: float, beside: float | None = None, digits: int = 2) -> s
         return f"{value:g}"
     for figures in range(digits, 17):
         power = figures - 1 - math.floor(math.log10(value))
-        shown = f"{_raised(value, power):.{figures}g}"
+        raised = _raised(value, power)
+        shown = f"{raised:.{figures}g}" if raised >= 0.01 else f"{raised:.{figures - 1}e}"
         told = float(shown)
         if beside in (None, value) or (told != beside and (told < beside) == (value < beside)):
             return shown

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from fuzzwise.model import Estimate
 from fuzzwise.report.words import FAR, YEAR
-from fuzzwise.text import clean, printable, significant, upper_bound
+from fuzzwise.text import clean, printable, upper_bound
 
 NONE = "–"
 MOST_CHARACTERS = 400
@@ -68,11 +68,9 @@ def chance(value: float | None, *, upper: bool = False, beside: float | None = N
     value = min(1.0, max(0.0, value))
     if value in (0.0, 1.0):
         return f"{value:.0f}"
-    digits = 2
     if upper:
-        shown = upper_bound(value, beside)
-        value, digits = min(1.0, float(shown)), max(2, significant(shown))
-    return f"{value:.{digits}g}" if value >= 0.01 else f"{value:.{digits - 1}e}"
+        return upper_bound(value, beside)
+    return f"{value:.2g}" if value >= 0.01 else f"{value:.1e}"
 
 
 def risk(estimate: Estimate | None, accepted: float | None = None) -> str:
