@@ -52,7 +52,7 @@ from stored import begun, epoch, found, turn
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 MARK = "=== "
 NOW = Observation(n=120_000, seconds=120.0, discoveries=np.array([3, 40, 900, 70_000]), species=60)
-FRAMES = ("parse_attribute_list", "parse_element", "parse_document", "read_markup")
+FRAMES = ("parse_attribute_list", "parse_element", "LLVMFuzzerTestOneInput", "one_input")
 
 
 def screens(columns: int | None) -> dict[str, list[str]]:

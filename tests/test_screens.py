@@ -73,6 +73,12 @@ def test_a_number_has_its_noun_and_times_their_end() -> None:
         assert not re.search(r"\bnever\b|(?<!>)\d+y\b|about >", text), name
 
 
+def test_no_call_of_the_fuzzer_and_nothing_that_waits_when_all_is_over() -> None:
+    assert "parse_element < LLVMFuzzerTestOneInput" in "\n".join(shown(None)["triage"])
+    assert "one_input" not in "\n".join(shown(None)["triage"])
+    assert "waiting" not in "\n".join(shown(None)["status"])
+
+
 def test_what_does_not_fit_is_named() -> None:
     said = " ".join(" ".join(shown(60)["replay"]).split())
     assert "Not shown, for want of width: " in said

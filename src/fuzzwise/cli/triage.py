@@ -16,6 +16,7 @@ from fuzzwise.engines.python.launch import with_runner
 from fuzzwise.errors import BadInput
 from fuzzwise.report import lines
 from fuzzwise.report.grid import Column
+from fuzzwise.report.stacks import own_names
 from fuzzwise.text import many, printable, shown
 from fuzzwise.triage import inputs, keep
 from fuzzwise.triage.examine import INPUT, Limits, absolute
@@ -279,7 +280,7 @@ def _print(triage: Triage, out: Path | None) -> None:
     lines.table(title, _columns(triage.bugs))
     for bug in triage.bugs:
         lines.say(f"{bug.id}  {bug.verdict.summary}", hang=4)
-        lines.say(f"  stack: {' < '.join(bug.identity.frames) or 'unknown'}", hang=4)
+        lines.say(f"  stack: {' < '.join(own_names(bug.identity.frames)) or 'unknown'}", hang=4)
         lines.say(f"  smallest input: {printable(bug.reproducer.name)}", hang=4)
     _list("timeout", triage.timeouts)
     _list("did not crash", triage.silent)

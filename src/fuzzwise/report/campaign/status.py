@@ -52,7 +52,10 @@ def status(state: CampaignState, width: int | None) -> list[Text]:
         shown = [column for column in columns if column.title != "note"]
         made += [Text(), *grid.lines(shown, width, keep=targets.KEPT)]
     if said := [(t, targets.note(t)) for t in ordered if targets.note(t)]:
-        notes = [_text(f"{short.name(t.name)} ({t.state}): {note}") for t, note in said]
+        notes = [
+            _text(f"{short.name(t.name)} ({say.fate(t, state.running)}): {note}")
+            for t, note in said
+        ]
         made += [Text(), _text("Notes", "bold"), *_wrapped(width, *notes)]
     if state.bugs:
         made += [Text(), _text("Bugs", "bold"), *grid.lines(_bug_columns(state.bugs), width)]
