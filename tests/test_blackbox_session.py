@@ -377,7 +377,7 @@ def test_without_traces_some_crashes_are_examined_and_the_rest_is_told(
     assert tally.crashes == examined + tally.not_examined + len(tally.waiting)
     assert 0 < examined <= 3 * MOST_UNTRACED
     assert tally.not_examined > 0
-    assert any(f"{tally.not_examined} crashes were not examined" in w for w in told.warnings)
+    assert any(f"{tally.not_examined:,} crashes were not examined" in w for w in told.warnings)
 
 
 def test_crashes_that_cannot_be_examined_are_told_and_wait(tmp_path, seed_file, workers):
