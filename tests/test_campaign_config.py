@@ -380,7 +380,7 @@ def test_ten_mistakes_are_told_at_once(home: Path) -> None:
 def test_files_that_are_missing_or_no_text_are_told(home: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.toml cannot be read: No such file"):
         read_plan(home / "none.toml")
-    with pytest.raises(BadInput, match="is not a regular file"):
+    with pytest.raises(BadInput, match=r"is a folder\. Give a file in TOML"):
         read_plan(home)
     (home / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput, match="not a text file in UTF-8"):

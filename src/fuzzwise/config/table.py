@@ -205,6 +205,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file, or a sentence about why there is none."""
     try:
         return tomllib.loads(read_limited(path).decode())
+    except IsADirectoryError as error:
+        raise BadInput(f"{path} is a folder. Give a file in TOML.") from error
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}. Check the path.") from error
     except UnicodeDecodeError as error:
