@@ -42,12 +42,22 @@ def printable(name: str) -> str:
     """A file name that can be printed anywhere: what is not text in it is written as a code."""
     shown = name.encode(errors="backslashreplace").decode()
     shown = shown.replace("\n", "\\n").replace("\t", "\\t")
-    return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", shown)
+    return _UNSAFE.sub(_code, shown)
+
+
+def _code(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
 def shown(text: str) -> str:
     """Sentences that can be printed anywhere, whatever names they hold; their lines stay lines."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def json_shown(document: str) -> str:
+    """A JSON document that can be printed anywhere; it means the same."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def number(text: str | bytes) -> int | None:

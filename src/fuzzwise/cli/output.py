@@ -17,12 +17,13 @@ from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
 from fuzzwise.report import lines
 from fuzzwise.report.estimate_json import estimate_json
+from fuzzwise.text import json_shown
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document; numbers that JSON does not know become null."""
     plain = not streams.knows_all(sys.stdout)
-    click.echo(json.dumps(finite(value), indent=2, ensure_ascii=plain))
+    click.echo(json_shown(json.dumps(finite(value), indent=2, ensure_ascii=plain)))
 
 
 def judgement_json(a: Judgement) -> dict[str, object]:

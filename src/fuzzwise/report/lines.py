@@ -1,8 +1,9 @@
 """Lines for people: on a terminal they end between words, in its width; in a pipe they are whole.
 
-Every command prints its sentences and tables through this file, so that no word is broken and no
-line is wider than the terminal. A single word that is wider (a path, mostly) stays whole on a line
-of its own, and a command is continued as a shell understands it, so that both can be copied.
+Every command prints its sentences and tables through this file, so that no word is broken, no line
+is wider than the terminal, and no name in them is more than text. A single word that is wider (a
+path, mostly) stays whole on a line of its own, and a command is continued as a shell understands
+it, so that both can be copied.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len
 from rich.text import Text
+
+from fuzzwise.text import printable, shown
 
 if TYPE_CHECKING:
     from fuzzwise.report.grid import Column
@@ -90,13 +93,13 @@ def command(text: str, width: int | None, indent: int = 2) -> list[str]:
 def say(text: str = "", *, hang: int | None = None, err: bool = False) -> None:
     """Print a sentence, or several lines of them; to standard error with ``err``."""
     stream = sys.stderr if err else sys.stdout
-    _write(stream, fitted(text, width_of(stream), hang))
+    _write(stream, fitted(shown(text), width_of(stream), hang))
 
 
 def show(lines: Iterable[Text]) -> None:
     """Print lines that fit already, or may be broken between words, with their colours."""
     width = width_of(sys.stdout)
-    made = [part for line in lines for part in wrapped(line, width)]
+    made = [part for line in lines for part in wrapped(_safe(line), width)]
     if width is None:
         _write(sys.stdout, [line.plain for line in made])
         return
@@ -105,6 +108,12 @@ def show(lines: Iterable[Text]) -> None:
     console = Console(highlight=False, width=width)
     for line in made:
         console.print(line, end="\n", soft_wrap=True)
+
+
+def _safe(line: Text) -> Text:
+    """The line, without what a terminal would take for more than text."""
+    plain = printable(line.plain)
+    return line if plain == line.plain else Text(plain, end=line.end)
 
 
 def pairs(
