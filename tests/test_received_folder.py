@@ -19,7 +19,7 @@ from typing import Self
 import pytest
 
 from fuzzer_files import afl_instance, seed_name, stats_text
-from fuzzwise.cli import main
+from fuzzwise.cli import COMMANDS, main
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, input_hash
 from fuzzwise.errors import BadInput
 from fuzzwise.files import locked_file, make_private, new_file, refuse_links, write_whole
@@ -32,6 +32,7 @@ from fuzzwise.watch import processes
 from fuzzwise.watch.recognise import read
 from stored import begun, epoch, turn
 
+FUZZWISE = Path(sys.executable).with_name("fuzzwise")
 SECRET = b"top secret, of nobody's business\n"
 _TOUCHED = 0x1 | 0x2 | 0x4 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200  # inotify: IN_ACCESS … IN_DELETE
 _OF_A_FOLDER, _OPENED = 0x4000_0000, 0x1 | 0x20
@@ -358,3 +359,96 @@ def test_a_link_within_a_folder_of_crashes_is_followed(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
     (tmp_path / "same").symlink_to(tmp_path / "one")
     assert len(find([tmp_path])) == 2
+
+
+def hostile_campaign(folder: Path, outside: Outside, program: Path) -> Path:
+    """What looks like a campaign of `fuzz`, with a link wherever a file or a folder is expected."""
+    campaign(folder)
+    precious, things = outside.file, outside.folder / "things"
+    record = {"target": str(program), "command": [str(program), "-v"], "settings": {}}
+    (folder / "campaign.json").write_text(json.dumps(record))
+    for name in ("corpus", "crashes", "scratch", "state", "targets", "programs", "not-shown"):
+        (folder / name).symlink_to(things)
+    names = ("report.html", "report.md", "bugs.sarif", "triaged.fuzzlog", "page.html")
+    parts = [f"{name}.{os.getpid()}.part" for name in (*names, "campaign.json")]
+    for name in (*names, *parts, "counts.lock", ".lock", "fuzz-0.log", "one.fuzzlog", "one.jsonl"):
+        (folder / name).symlink_to(precious)
+    return folder
+
+
+STOP = ["--then-stop", "--accept-risk", "0.9", "--time", "1s"]
+CALLS = {
+    "run": [["{plan}"]],
+    "status": [["{linked}"], ["{read}"], ["{read}", "--decisions"]],
+    "report": [["{linked}"], ["{read}"], ["{read}", "--markdown", "{read}/report.md"],
+               ["{read}", "--sarif", "{read}/bugs.sarif"]],
+    "fuzz": [["{target}", "--out", "{read}", "--inputs", "10"],
+             ["{target}", "--out", "{linked}", "--inputs", "10"]],
+    "watch": [["{linked}"], ["{read}"], ["{read}", *STOP], ["{linked}", *STOP]],
+    "build": [["{read}/none.c", "-o", "{mine}/none"]],
+    "cc": [["--version"]],
+    "cxx": [["--version"]],
+    "engine": [[]],
+    "record": [["{recording}", "--out", "{read}"]],
+    "triage": [["{read}"], ["{read}", "--", "{target}", "@@"], ["{read}/crashes"],
+               ["{mine}/one", "--out", "{read}/crashes", "--", "/bin/cat", "@@"]],
+    "replay": [["{read}"]],
+    "estimate": [],  # a file that the user names is read, whatever its name leads to
+    "evaluate": [],
+    "simulate": [["--campaigns", "1", "--inputs", "50", "--snapshots", "{read}/one.jsonl"]],
+    "doctor": [[]],
+}  # fmt: skip
+
+
+def test_no_command_writes_reads_signals_or_runs_what_a_received_folder_leads_to(
+    planted: tuple[Path, Path], tmp_path: Path, outside: Outside
+) -> None:
+    assert CALLS.keys() == COMMANDS.keys()
+    program, mark = planted
+    own, mine = campaign(tmp_path / "own"), tmp_path / "mine"
+    mine.mkdir()
+    (mine / "one").write_bytes(b"x")
+    target = mine / "target"
+    target.write_text("#!/bin/sh\nread line < $1\n")
+    target.chmod(0o755)
+    read_one = hostile_campaign(tmp_path / "read", outside, program)
+    linked = hostile_campaign(tmp_path / "linked", outside, program)
+    (linked / "campaign.db").unlink()
+    (linked / "campaign.db").symlink_to(own / "campaign.db")
+    for folder in (read_one, linked):
+        (folder / "lock").unlink()
+        (folder / "lock").symlink_to(own / "lock")
+    (mine / "plan.toml").write_text(
+        f'[campaign]\nbudget = "1s"\nout = "{read_one}"\n'
+        '[[target]]\ncommand = "./target @@"\nseed = "one"\n'
+    )
+    (mine / "recording.toml").write_text(
+        '[recording]\ntime = "1s"\n[[configuration]]\ncommand = "./target @@"\nseed = "one"\n'
+    )
+    places = {
+        "plan": mine / "plan.toml", "recording": mine / "recording.toml", "mine": mine,
+        "target": target, "read": read_one, "linked": linked,
+    }  # fmt: skip
+    before = content(own)
+    with held(own / "lock"):
+        for command, calls in CALLS.items():
+            for words in calls:
+                done = subprocess.run(
+                    [FUZZWISE, command, *(word.format(**places) for word in words)],
+                    cwd=mine, capture_output=True, text=True, timeout=120, check=False,
+                )  # fmt: skip
+                said = (command, words, done.stderr)
+                assert "Traceback" not in done.stderr, said
+                assert SECRET.decode().strip() not in done.stdout + done.stderr, said
+                assert outside.touched() == [], said
+                assert content(own) == before, said
+                assert not mark.exists(), said
+    assert not any(SECRET in path.read_bytes() for path in plain_files(mine))
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in plain_files(folder)}
+
+
+def plain_files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]

@@ -298,7 +298,7 @@ def test_reports_of_sanitizers_are_told_from_other_output(text: str, whether: bo
 
 def test_file_names_are_printable() -> None:
     assert printable("id:000,sig:11") == "id:000,sig:11"
-    assert printable("a\x1b[31m\n\udcff\u202eb") == "a\\x1b[31m\\n\\udcff\\x202eb"
+    assert printable("a\x1b[31m\n\udcff\u202eb") == "a\\x1b[31m\\n\\udcff\\u202eb"
 
 
 GDB = """\

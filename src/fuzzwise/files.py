@@ -98,8 +98,8 @@ def refuse_links(folder: Path, *, but_in: Collection[str] = ()) -> None:
                 for entry in entries:
                     if entry.is_symlink():
                         raise BadInput(
-                            f"{entry.path} is a link, and so leads out of the campaign's folder. "
-                            "Remove it, or choose another folder."
+                            f"{entry.path} is a link, and what is written there would go "
+                            "elsewhere. Remove it, or choose another folder."
                         )
                     if entry.is_dir(follow_symlinks=False) and entry.name not in but_in:
                         ahead.append(entry.path)

@@ -23,18 +23,22 @@ def log_paths(paths: Iterable[Path]) -> list[Path]:
     """The log files that paths mean: files, or folders with the triaged log of a recording."""
     found: list[Path] = []
     for path in paths:
-        if not path.is_dir():
-            found.append(path)
-        elif (path / TRIAGED).exists():
-            found.append(path / TRIAGED)
-        else:
-            inside = sorted(path.glob(f"*{SUFFIX}"))
-            if not inside:
-                raise BadInput(
-                    f"{path} holds no log (*{SUFFIX}). Make one with: "
-                    f"fuzzwise record CONFIG.toml --out {path}"
-                )
-            found += inside
+        found += _in_folder(path) if path.is_dir() else [path]
+    return found
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    inside = sorted(folder.glob(f"*{SUFFIX}"))
+    if not inside:
+        raise BadInput(
+            f"{folder} holds no log (*{SUFFIX}). Make one with: "
+            f"fuzzwise record CONFIG.toml --out {folder}"
+        )
+    found = [path for path in inside if path.name == TRIAGED] or inside
+    if link := next((path for path in found if path.is_symlink()), None):
+        raise BadInput(
+            f"{link} is a link, which is not followed from a folder. Give the log itself."
+        )
     return found
 
 
