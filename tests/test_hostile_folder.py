@@ -58,12 +58,12 @@ class Hostile:
     def ran(self) -> list[str]:
         return sorted(mark.name for mark in self._marks.iterdir())
 
-    def call(self, *words: object, by: tuple[object, ...] = (FUZZWISE,)) -> int:
+    def call(self, *words: object, by: tuple[object, ...] = (FUZZWISE,), **environment: str) -> int:
         """Run a command in the folder; the PATH has the current folder first, in two ways."""
         done = subprocess.run(
             [*map(str, by), *map(str, words)],
             cwd=self.folder,
-            env={**os.environ, "PATH": f":.:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": f":.:{os.environ['PATH']}", **environment},
             capture_output=True,
             text=True,
             timeout=240,
@@ -164,3 +164,19 @@ def test_programs_are_looked_up_in_absolute_places_only(
     monkeypatch.setenv("PATH", "")
     assert find("gdb") is None
     assert find("./gdb") == hostile.folder / "gdb"  # a name with a slash is what the user wrote
+
+
+def test_compiled_code_is_not_taken_from_where_the_current_folder_says(
+    hostile: Hostile, tmp_path: Path
+) -> None:
+    """numba reads .numba_config.yaml wherever it is started, if there is a reader of YAML."""
+    pytest.importorskip("numba")
+    readers, planted = tmp_path / "readers", tmp_path / "planted"
+    readers.mkdir()
+    (readers / "yaml.py").write_text(
+        f"def safe_load(file): return {{'cache_dir': {str(planted)!r}}}\n"
+    )
+    (hostile.folder / ".numba_config.yaml").write_text(f"cache_dir: {planted}\n")
+    words = ("replay", "--synthetic", "2", "--budget", "10s", "--repeats", "1")
+    assert hostile.call(*words, PYTHONPATH=str(readers)) == 0
+    assert not planted.exists()

@@ -81,6 +81,8 @@ def _run(name: str, words: list[str]) -> int:
     import click
 
     os.environ["PATH"] = search_path()  # for what compilers and targets start in their turn, too
+    # numba would take it from a file in the current folder, and load compiled code from there.
+    os.environ.setdefault("NUMBA_CACHE_DIR", "")
     command: click.Command = import_module(f"fuzzwise.cli.{name}").command
     with (
         interrupts.AsExceptions(),
