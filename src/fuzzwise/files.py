@@ -64,6 +64,8 @@ def whole_file(path: Path, *, to_disk: bool = True) -> Iterator[BinaryIO]:
             if to_disk:
                 os.fsync(file.fileno())
         partial.replace(path)
+        if to_disk:
+            see_to_disk(path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             partial.unlink()
@@ -78,11 +80,13 @@ def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
 
 def make_private(folder: Path) -> None:
     """Make a folder, where it is missing, that is its owner's alone; one that is there stays."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
     folder.mkdir(mode=0o700, exist_ok=True)
+    see_to_disk(*(path.parent for path in missing))
 
 
 def refuse_links(folder: Path, *, but_in: Collection[str] = ()) -> None:
@@ -105,6 +109,24 @@ def refuse_links(folder: Path, *, but_in: Collection[str] = ()) -> None:
                         ahead.append(entry.path)
         except OSError:
             continue  # gone meanwhile, or not readable: whoever writes there will say so
+
+
+def see_to_disk(*paths: Path) -> None:
+    """Wait until files, or the names that folders have, are where a power cut cannot reach them."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def make_folders(*folders: Path) -> None:
+    """Make folders, with those above them, and see to the disk that they are there."""
+    for folder in folders:
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        see_to_disk(*(path.parent for path in missing))
 
 
 def content_hash(path: Path, algorithm: str = "sha256") -> str:

@@ -358,7 +358,11 @@ def _checked_truth(raw: _Truth) -> Truth:
     if raw.discoveries is not None and raw.inputs is not None:
         if raw.probability is not None:
             raise _FieldError("truth", "gives both a measurement and a probability; give one")
-        share = raw.discoveries / raw.inputs if LARGEST >= raw.inputs > 0 else 0.0
+        share = (
+            raw.discoveries / raw.inputs
+            if 0 < raw.inputs <= LARGEST and abs(raw.discoveries) <= LARGEST
+            else 0.0
+        )
         return Truth(share, raw.discoveries, raw.inputs)
     if raw.probability is None or raw.discoveries is not None or raw.inputs is not None:
         raise _FieldError("truth", "needs either discoveries and inputs, or a probability")

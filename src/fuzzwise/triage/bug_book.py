@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzwise.errors import BadInput
-from fuzzwise.files import write_whole
+from fuzzwise.files import make_folders, see_to_disk, write_whole
 from fuzzwise.received import read_limited
 from fuzzwise.triage.crash import BugIdentity
 from fuzzwise.triage.examine import Verdict, from_report
@@ -83,7 +83,7 @@ class BugBook:
         assert found is not None
         bug = self.id_of(found)
         home = self._folder / bug
-        home.mkdir(parents=True, exist_ok=True)
+        make_folders(home)
         report = home / REPORT
         if not report.exists():
             write_whole(report, seen.report.encode(errors="replace"))
@@ -110,18 +110,24 @@ class BugBook:
         names = tuple(f"{own}/{name.partition('/')[2]}" for name in bug.inputs)
         with suppress(OSError):  # a folder that may only be read keeps its names
             (self._folder / bug.id).rename(self._folder / own)
+            see_to_disk(self._folder)
             del self.bugs[bug.id]
             self.put(replace(bug, id=own, inputs=names))
 
     def _keep(self, known: Bug, files: Sequence[Path]) -> Bug:
         kept = list(known.inputs)
+        sources: dict[Path, None] = {}
         for file in dict.fromkeys(files):  # small seeds have the same mutant more than once
             name = f"{known.id}/{file.name}"
             if name in kept or len(kept) >= MOST_INPUTS:
                 file.unlink()
                 continue
+            see_to_disk(file)
             shutil.move(file, self._folder / name)
+            sources[file.parent] = None
             kept.append(name)
+        if sources:  # an input of a bug that was told of is there after a power cut
+            see_to_disk(self._folder / known.id, *sources)
         bug = replace(known, inputs=tuple(kept))
         self.put(bug)
         return bug

@@ -6,8 +6,10 @@ import os
 import struct
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from fuzzwise.engines.aflplusplus.finds import Finds
 from fuzzwise.engines.aflplusplus.job import Job
@@ -95,6 +97,7 @@ class Fuzzing:
 
     def go_on(self) -> None:
         """Start afl-fuzz, or let it go on."""
+        self._save(self.folder.begin_turn)
         if self._process is None:
             self._start()
         elif self._process.is_paused:
@@ -134,6 +137,7 @@ class Fuzzing:
         """End afl-fuzz in good order."""
         process, self._process = self._process, None
         if process:
+            self._save(self.folder.begin_turn)
             self._pass_time()
             self._clock = None
             if self.state:
@@ -141,9 +145,12 @@ class Fuzzing:
             process.end()
 
     def save(self) -> None:
-        """Write down what is not in the state."""
+        """At the end of a turn: write down what is not in the state, and see all to the disk."""
+        self._save(self.folder.end_turn)
+
+    def _save(self, write: Callable[[dict[str, Any]], None]) -> None:
         self._corpus.write(self.state)
-        self.folder.write(
+        write(
             {
                 **self._record,
                 "target": str(self.job.program),
@@ -181,7 +188,7 @@ class Fuzzing:
             self._places.gather(self.job.corpus, self._skipped)
         self._clock = time.monotonic()
         self._write_clock()
-        self.save()
+        self._save(self.folder.begin_turn)
         scratch = self.folder.scratch
         afl = find_afl_fuzz(scratch)
         seeds = None if going_on else self._places.seeds

@@ -28,7 +28,7 @@ from fuzzwise.engines.blackbox.warnings import warnings
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
-from fuzzwise.files import write_whole
+from fuzzwise.files import make_folders, write_whole
 from fuzzwise.received import read_limited
 from fuzzwise.triage.bug_book import BugBook, own_id
 from fuzzwise.triage.examinations import Examinations
@@ -108,7 +108,7 @@ class BlackBoxSession:
     def _turn(self, seconds: float, jobs: int) -> Totals:
         program = find_program(self._plan.command[0])
         target, mutation = self._target(), self._settings.mutation
-        (self._folder / CRASHES).mkdir(parents=True, exist_ok=True)
+        make_folders(self._folder / CRASHES)
         _tidy(self._folder)
         book = self._book()
         tally = self._tally(fingerprint_of(program, target, mutation, self._seed), book)
@@ -128,7 +128,7 @@ class BlackBoxSession:
         findings.look_at_others()
         findings.check()
         tally.seconds += jobs * (time.monotonic() - clock)
-        findings.save()
+        tally.save(self._folder / PROGRESS, to_disk=True)
         return self._told(tally, book)
 
     def _findings(self, tally: Tally, book: BugBook, target: Target, jobs: int) -> Findings:

@@ -184,9 +184,12 @@ class Tally(msgspec.Struct):
             discoveries=np.array(sorted(shown.n for shown in self.bugs.values()), np.int64),
         )
 
-    def save(self, path: Path) -> None:
-        """Write the file whole, so that there is always one that can be read."""
-        write_whole(path, msgspec.json.encode(self), to_disk=False)  # many times a turn
+    def save(self, path: Path, *, to_disk: bool = False) -> None:
+        """Write the file whole, so that there is always one that can be read.
+
+        Many times a turn; at its end ``to_disk``, so that what was told outlives a power cut.
+        """
+        write_whole(path, msgspec.json.encode(self), to_disk=to_disk)
 
     def _show(self, bug: str, count: int, first: Crash) -> None:
         shown = self.bugs.get(bug)

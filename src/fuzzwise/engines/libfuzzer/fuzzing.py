@@ -7,6 +7,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
@@ -141,7 +142,7 @@ class Fuzzing:
         """
         with self.folder.only_one():
             try:
-                self._save()
+                self._save(self.folder.begin_turn)
                 self._adopt_orphans()
                 self._go_on(seconds, watch)
             except OSError as error:
@@ -153,7 +154,7 @@ class Fuzzing:
                     if process:
                         process.kill()
                 self._take_core()
-                self._save()
+                self._save(self.folder.end_turn)
 
     def _go_on(self, seconds: float, watch: Callable[[], None]) -> None:
         start = clock = time.monotonic()
@@ -409,9 +410,10 @@ class Fuzzing:
                 self._ended(ending)
         self._crashes.take_failures(self._inputs, self._seconds)
 
-    def _save(self) -> None:
+    def _save(self, write: Callable[[dict[str, Any]], None] | None = None) -> None:
         self._corpus.write(self._state)
-        self.folder.write(
+        write = write or self.folder.write
+        write(
             {
                 **self._record,
                 "target": str(self.plan.program),

@@ -8,11 +8,19 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.errors import BadInput
-from fuzzwise.files import InUse, content_hash, locked_file, write_whole
+from fuzzwise.files import (
+    InUse,
+    content_hash,
+    locked_file,
+    make_folders,
+    see_to_disk,
+    write_whole,
+)
 from fuzzwise.received import parse_json, read_limited
 from fuzzwise.text import LONGEST, MOST
 
@@ -44,12 +52,12 @@ class CampaignFolder:
         self.not_shown = out / "not-shown"
         self._record = out / "campaign.json"
         self._written = b""
+        self._open = False
 
     def make(self) -> None:
         """Make the folders."""
         try:
-            for folder in (self.state, self.corpus, self.crashes, self.scratch):
-                folder.mkdir(parents=True, exist_ok=True)
+            make_folders(self.state, self.corpus, self.crashes, self.scratch)
         except OSError as error:
             raise BadInput(
                 f"{self.out}: cannot be used for the campaign ({error.strerror})."
@@ -94,7 +102,6 @@ class CampaignFolder:
         try:
             record: dict[str, Any] = parse_json(read_limited(self._record, follow=False))
             _check(record)
-            return record
         except FileNotFoundError:
             if self.state_exists():
                 raise DamagedState(
@@ -105,6 +112,12 @@ class CampaignFolder:
             raise DamagedState(
                 f"{self._record}: is damaged ({error}). Use another --out folder."
             ) from error
+        if record.get("open", boot()) != boot():
+            raise DamagedState(
+                f"{self.out}: the machine went down in the midst of a turn, so that some of the "
+                "counts may be older than others."
+            )
+        return record
 
     def agreed(self, build: str, kind: dict[str, Any]) -> dict[str, Any]:
         """The record, if it is of this build and kind; a new one for a new folder."""
@@ -123,13 +136,36 @@ class CampaignFolder:
             )
         return record
 
-    def write(self, record: dict[str, Any]) -> None:
-        """Write the record, whole or not at all."""
-        text = json.dumps(record, indent=1).encode()
+    def begin_turn(self, record: dict[str, Any]) -> None:
+        """Say in the record, for good, that the counts change from now on.
+
+        The kernel writes their pages in any order. Where it did not come to the end of that, the
+        record names another start of the machine than the present one.
+        """
+        self._open = True
+        self.write(record, to_disk=True)
+
+    def end_turn(self, record: dict[str, Any]) -> None:
+        """See the counts to the disk, and then the record which says that they are whole."""
+        try:
+            if self.state.is_dir():
+                files = [path for path in self.state.iterdir() if path.is_file()]
+                see_to_disk(*files, self.state)
+        except OSError as error:
+            raise BadInput(f"{self.state}: cannot be written ({error.strerror}).") from error
+        self._open = False
+        self.write(record, to_disk=True)
+
+    def write(self, record: dict[str, Any], *, to_disk: bool = False) -> None:
+        """Write the record, whole or not at all; ``to_disk`` takes too long many times a second."""
+        told = {key: value for key, value in record.items() if key != "open"}
+        if self._open:
+            told["open"] = boot()
+        text = json.dumps(told, indent=1).encode()
         if text == self._written:
             return
         try:
-            write_whole(self._record, text, to_disk=False)  # many times a second
+            write_whole(self._record, text, to_disk=to_disk)
         except OSError as error:
             raise BadInput(f"{self._record}: cannot be written ({error.strerror}).") from error
         self._written = text
@@ -147,6 +183,7 @@ class CampaignFolder:
             for path in (*others, self.state, self._record):
                 if path.exists():
                     shutil.move(path, aside / path.name)
+            see_to_disk(aside, self.out)
         except OSError as error:
             raise BadInput(f"{self.out}: cannot be changed ({error.strerror}).") from error
         self._written = b""
@@ -176,6 +213,15 @@ def _check(record: object) -> None:
             sound = True
         if not sound:
             raise ValueError(f"its {key} is none that was written")
+
+
+@cache
+def boot() -> str:
+    """What tells two starts of the machine apart; "" where the kernel does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
 
 
 def fingerprint(target: Path) -> str:

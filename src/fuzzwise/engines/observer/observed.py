@@ -16,6 +16,7 @@ from fuzzwise.engines.observer.folder import (
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.received import read_limited
 
 SUSPICIOUS = 10_000
 """Inputs without any discovery after which something is wrong."""
@@ -55,7 +56,7 @@ def _write_once(path: Path, data: bytes) -> None:
     try:
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
     except FileExistsError:
-        if path.stat().st_size != len(data):
+        if not _holds(path, data):  # as a power cut may leave it, or somebody else
             write_whole(path, data, to_disk=False)
         return
     try:
@@ -63,6 +64,13 @@ def _write_once(path: Path, data: bytes) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(file)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_limited(path, len(data), follow=False) == data
+    except BadInput:
+        return False
 
 
 def sound_state(folder: CampaignFolder, inputs: int) -> State | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput, need_extra
-from fuzzwise.files import new_file
+from fuzzwise.files import new_file, see_to_disk
 from fuzzwise.lab.recording.batch_size import declared_bytes
 from fuzzwise.model import Ints
 from fuzzwise.received import MOST_DATA, read_limited
@@ -182,6 +182,7 @@ class LogWriter:
             # The stream writes its header with the first batch, be it empty.
             self._add(Events.of(()) if events is None else events)
             partial.replace(path)
+            see_to_disk(path.parent)
         except OSError as error:
             with contextlib.suppress(OSError):
                 partial.unlink()
@@ -201,6 +202,7 @@ class LogWriter:
         ]
         self._stream.write_batch(self._pa.RecordBatch.from_arrays(columns, schema=self._schema))
         self._file.flush()
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Write the end."""

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, insert, or_, select, update
 
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput
-from fuzzwise.files import make_private, refuse_links
+from fuzzwise.files import make_private, refuse_links, see_to_disk
 from fuzzwise.store import lock
 from fuzzwise.store.contract import (
     Added,
@@ -91,6 +91,7 @@ class SqlStore:
             with sentences(path):
                 connection = held.enter_context(open_for_writing(path))
                 migrate(connection, path)
+                see_to_disk(folder)
             return cls(folder, connection, (note,) if note else (), held.pop_all())
 
     def close(self) -> None:
