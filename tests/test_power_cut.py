@@ -45,6 +45,8 @@ class Truth:
     bugs: dict[str, bytes] = field(default_factory=dict)
     """Those that were told of, with the input that shows each."""
     generation: str = ""
+    in_order: bool = False
+    """Whether a turn has ended in order and the next has not begun: all counts must be there."""
 
 
 class Campaign:
@@ -74,7 +76,7 @@ class Campaign:
         folder, truth = self.folder, self.truth
         folder.make()
         record = folder.agreed("build", KIND)
-        truth.generation = record["generation"]
+        truth.generation, truth.in_order = record["generation"], False
         folder.begin_turn(record)
         book = BugBook(folder.crashes, "a")
         found: dict[str, bytes] = {}
@@ -89,6 +91,8 @@ class Campaign:
                 found |= self._crash(book, f"f{len(truth.bugs)}{part}")
         truth.ended.add(truth.made)
         folder.end_turn({**record, "inputs": truth.made})
+        truth.in_order = True
+        self.disk.moment()
         return found
 
     def _crash(self, book: BugBook, function: str) -> dict[str, bytes]:
@@ -135,6 +139,7 @@ def check(image: Path, truth: Truth) -> None:
     _check_bugs(out, truth)
     folder = CampaignFolder(out / "targets" / "a")
     n = _gone_on_with(folder, truth)
+    assert n == truth.made or not truth.in_order
     tally = tallies.load(out / "targets" / "box" / "progress.json")
     assert tally is None or tally.n <= truth.made
     with SqlStore.open(out) as store:
