@@ -15,7 +15,6 @@ WRITERS = {
     "engines/blackbox/server.py": "in a private folder of its own",
     "engines/libfuzzer/crashes.py": "a crash, in a campaign's folder without links",
     "engines/observer/seeds.py": "a list that grows, in a campaign's folder without links",
-    "engines/observer/state.py": "counts, in a campaign's folder without links",
     "engines/python/failures.py": "inside of the harness's process",
     "engines/python/inside.py": "inside of the harness's process",
     "triage/examine.py": "in a private folder of its own",

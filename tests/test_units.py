@@ -44,7 +44,7 @@ def test_counts_that_are_none(text):
         (300, "5 min"),
         (18_720, "5.2 h"),
         (864_000, "10 days"),
-        (float("inf"), "never"),
+        (float("inf"), "without end"),
     ],
 )
 def test_times_in_words(seconds, text):
@@ -53,7 +53,13 @@ def test_times_in_words(seconds, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (0.012345, "0.0123"), (1.2e-7, "1.20e-07"), (None, "–"), (float("inf"), "never")],
+    [
+        (0.0, "0"),
+        (0.012345, "0.0123"),
+        (1.2e-7, "1.20e-07"),
+        (None, "–"),
+        (float("inf"), "without end"),
+    ],
 )
 def test_numbers_in_words(value, text):
     assert words.number(value) == text

@@ -8,6 +8,7 @@ program that reads Arrow reads it.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
