@@ -134,6 +134,8 @@ class CampaignFolder:
                 f"{self.out} holds a campaign with other settings ({record.get('settings')}). "
                 "Use the same, or another --out folder."
             )
+        if "generation" not in record:
+            raise DamagedState(f"{self._record}: is damaged (it has no generation).")
         return record
 
     def begin_turn(self, record: dict[str, Any]) -> None:
@@ -198,9 +200,6 @@ def _check(record: object) -> None:
     """Refuse a record that nobody has written: ValueError, with the key."""
     if not isinstance(record, dict):
         raise ValueError("it is no table")
-    for key in ("fingerprint", "generation"):
-        if key not in record:
-            raise ValueError(f"it has no {key}")
     for key, value in record.items():
         if key in _WORDS:
             sound = isinstance(value, str)
