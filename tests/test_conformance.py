@@ -21,6 +21,7 @@ import broken_executors
 import broken_sessions
 import broken_stores
 import observed_target
+import stock_target
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.engines.blackbox.settings import BlackBoxSettings
@@ -48,6 +49,11 @@ def libfuzzer(folder: Path) -> tuple[TargetPlan, bytes]:
     return TargetPlan("t", "libfuzzer", (str(program),)), b"bad!"
 
 
+def stock(folder: Path) -> tuple[TargetPlan, bytes]:
+    program = stock_target.build(folder, observed_target.EXAMPLES / "bad.c")
+    return TargetPlan("t", "stock", (str(program),)), b"bad!"
+
+
 def python(folder: Path) -> tuple[TargetPlan, bytes]:
     pytest.importorskip("atheris")
     return TargetPlan("t", "python", (str(RAISING),)), b"4"
@@ -69,7 +75,7 @@ def black_box(folder: Path) -> tuple[TargetPlan, bytes]:
     return TargetPlan("t", "black-box", command, (folder / "seed",), settings=settings), b"S"
 
 
-TARGETS = (libfuzzer, python, afl, black_box)
+TARGETS = (libfuzzer, stock, python, afl, black_box)
 
 
 @pytest.fixture
@@ -95,7 +101,7 @@ def test_an_engine_keeps_to_its_contract(target, tmp_path, workers):
 
 def test_every_engine_of_ours_is_checked():
     ours = {name for name, entry in engines().items() if entry.value.startswith("fuzzwise.")}
-    assert ours == {"libfuzzer", "python", "afl++", "black-box"}
+    assert ours == {"libfuzzer", "stock", "python", "afl++", "black-box"}
 
 
 @pytest.mark.parametrize(

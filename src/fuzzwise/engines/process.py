@@ -107,9 +107,13 @@ class FuzzingProcess:
         assert stream is not None
         with stream:
             while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self._take(chunk)
                 self._tail += chunk
                 if len(self._tail) > 2 * TAIL:
                     del self._tail[:-TAIL]
+
+    def _take(self, chunk: bytes) -> None:
+        """For who reads along, in the thread that reads."""
 
 
 def wait_for_any(processes: Sequence[FuzzingProcess], seconds: float) -> None:

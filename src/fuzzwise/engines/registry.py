@@ -17,6 +17,7 @@ PLUGINS = Kind(GROUP, "an engine", lambda found: isinstance(found, Engine))
 
 _OURS = {
     "libfuzzer": "fuzzwise.engines.libfuzzer.engine:ENGINE",
+    "stock": "fuzzwise.engines.stock.engine:ENGINE",
     "black-box": "fuzzwise.engines.blackbox.engine:ENGINE",
     "python": "fuzzwise.engines.python.engine:ENGINE",
     "afl++": "fuzzwise.engines.aflplusplus.engine:ENGINE",

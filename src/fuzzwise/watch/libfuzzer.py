@@ -7,12 +7,12 @@ import re
 import signal
 from pathlib import Path
 
+from fuzzwise.engines.libfuzzer_lines import looks_like
 from fuzzwise.errors import BadInput
 from fuzzwise.tail import Tail
 from fuzzwise.text import printable
 from fuzzwise.watch import processes
 from fuzzwise.watch.curve import observation, together
-from fuzzwise.watch.libfuzzer_lines import looks_like
 from fuzzwise.watch.libfuzzer_log import LogReader
 from fuzzwise.watch.libfuzzer_notes import notes
 from fuzzwise.watch.reading import Process, Reading

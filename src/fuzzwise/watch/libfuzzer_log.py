@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
+from fuzzwise.engines.libfuzzer_lines import ENDS, STATUS, TIME, WORDS, loose_fields
+from fuzzwise.engines.libfuzzer_process import ProcessCount
 from fuzzwise.text import MOST, number
 from fuzzwise.watch.curve import Curve, Spread, rising
-from fuzzwise.watch.libfuzzer_lines import ENDS, STATUS, TIME, WORDS, loose_fields
-from fuzzwise.watch.libfuzzer_process import ProcessCount
 
 
 class LogReader:

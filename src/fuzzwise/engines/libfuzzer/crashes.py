@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from fuzzwise.engines.libfuzzer.launch import Launch, left_behind
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.observer.seeds import SeedFiles, name_of
+from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report
@@ -20,6 +21,14 @@ PATIENCE = 30.0
 """Seconds that an input has to show its bug again."""
 
 _RESOURCES = ("timeout", "out-of-memory")
+
+
+class Seeds(Protocol):
+    """The files that processes are started from."""
+
+    def among(self, names: set[str]) -> set[str]:
+        """Those of the names, of contents, that are of such files."""
+        ...
 
 
 class Crashes:
@@ -33,7 +42,7 @@ class Crashes:
         folder: CampaignFolder,
         program: str,
         launch: Launch,
-        seeds: SeedFiles,
+        seeds: Seeds,
         skipped: Iterable[str],
     ) -> None:
         self.book = BugBook(folder.crashes, program)

@@ -110,9 +110,14 @@ def why_counts_began_again(problem: AnotherBuild | DamagedState) -> str:
 
 def nothing_new(state: State) -> tuple[str, ...]:
     """A warning where inputs show nothing new, so that a low risk would mean nothing."""
-    if state.head.inputs < SUSPICIOUS or state.head.discoveries:
+    return none_is_new(int(state.head.inputs), int(state.head.discoveries))
+
+
+def none_is_new(inputs: int, discoveries: int) -> tuple[str, ...]:
+    """The same, from the counts alone."""
+    if inputs < SUSPICIOUS or discoveries:
         return ()
     return (
-        f"{state.head.inputs:,} inputs, and none showed anything new: does the target read "
+        f"{inputs:,} inputs, and none showed anything new: does the target read "
         "its input, and is the code under test instrumented?",
     )

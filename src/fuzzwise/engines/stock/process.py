@@ -1,0 +1,73 @@
+"""One process of stock libFuzzer: what it says is read as it says it, and it ends in good order."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from fuzzwise.engines.process import FuzzingProcess, wait_for_any
+from fuzzwise.engines.stock.lines import Lines
+from fuzzwise.triage.processes import running
+
+AFTER_INPUT = 0.6
+"""Seconds to end after the present input; to find one that takes longer is the timeout's task."""
+
+AT_ONCE = 0.4
+"""Seconds to end in the midst of an input, before it is killed."""
+
+_CAUGHT = re.compile(r"^SigCgt:\s*([0-9a-f]+)$", re.MULTILINE)
+
+
+class StockProcess(FuzzingProcess):
+    """A program with libFuzzer in it, or a script that starts one."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
+        self.lines = Lines()
+        self.began = time.monotonic()
+        super().__init__(command, environment, folder)
+
+    def ask_to_end(self) -> None:
+        """Let it end after its present input, with last words; see ``ending``."""
+        self._tell_fuzzers(signal.SIGUSR1)
+
+    def end(self) -> None:
+        """Let it end with last words, by force after a second."""
+        for request, seconds in ((signal.SIGUSR1, AFTER_INPUT), (signal.SIGINT, AT_ONCE)):
+            if not self._tell_fuzzers(request):
+                break  # still before libFuzzer's main: there are no last words
+            deadline = time.monotonic() + seconds
+            while self.ending() is None and (left := deadline - time.monotonic()) > 0:
+                wait_for_any([self], min(0.1, left))
+        self.kill()
+        self._reader.join(timeout=2)
+
+    def _tell_fuzzers(self, request: signal.Signals) -> bool:
+        """Send a signal to whom of the session knows it, not to shells and the like."""
+        if self._process.poll() is not None:
+            return False
+        found = [self.pid] if _catches(self.pid) else self._others()
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, request)
+        return bool(found)
+
+    def _others(self) -> list[int]:
+        members = [process.pid for process in running() if process.session == self.pid]
+        return [pid for pid in members if _catches(pid)]
+
+    def _take(self, chunk: bytes) -> None:
+        self.lines.take(chunk)
+
+
+def _catches(pid: int) -> bool:
+    """Whether a process has a handler for SIGUSR1, as libFuzzer has once it is at work."""
+    try:
+        caught = _CAUGHT.search(Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return False
+    return caught is not None and bool(int(caught[1], 16) >> (signal.SIGUSR1 - 1) & 1)
