@@ -150,14 +150,19 @@ def test_one_that_is_slow_to_start_is_waited_for_and_that_is_told(named: Path, t
 def test_a_program_that_no_engine_knows_is_refused_at_once(tmp_path: Path):
     end = fuzz(Path(shutil.which("sleep") or "/bin/sleep"), tmp_path / "out", "--time", "1s")
     assert end.returncode == 2
-    assert "was not built with fuzzwise" in end.stderr
+    assert "nothing in it is of a fuzzer (LLVMFuzzerTestOneInput of libFuzzer" in end.stderr
+    assert "--engine black-box --arguments @@" in end.stderr
 
 
 def test_a_script_that_never_ends_is_told(tmp_path: Path):
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\nexec sleep 1000\n")
     script.chmod(0o755)
-    end = fuzz(script, tmp_path / "out", "--quiet", *STARTUP)
+    end = fuzz(script, tmp_path / "out", "--quiet")
+    assert end.returncode == 2
+    assert "does not answer -help=1 within 4 s as libFuzzer does" in end.stderr
+    assert "--engine black-box --arguments @@" in end.stderr
+    end = fuzz(script, tmp_path / "out", "--quiet", "--engine", "stock", *STARTUP)
     assert end.returncode == 2
     assert "has run no input within 2 s" in end.stderr
     assert not afl_target.fuzzers_of(tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +28,46 @@ class Part:
     used_for: str
     found: str = ""
     missing: str = ""
+
+
+_MEANS = {
+    "libfuzzer": "with all counts: fuzzwise has built it",
+    "stock": "as it is: it takes libFuzzer's options and was not built with fuzzwise",
+    "afl++": "as a compiler of AFL++ has built it",
+    "python": "as a harness in Python",
+}
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A program and the engine that would fuzz it; ``problem`` says why there is none."""
+
+    program: Path
+    engine: str = ""
+    problem: str = ""
+
+    @property
+    def means(self) -> str:
+        """How it is fuzzed."""
+        return _MEANS.get(self.engine, "by a plug-in")
+
+
+def recognised(program: Path) -> Recognised:
+    """Which engine would fuzz a program."""
+    from fuzzwise.engines.recognise import recognise
+
+    if not program.is_file():
+        return Recognised(program, problem=f"{program}: there is no such file.")
+    if not os.access(program, os.X_OK) and program.suffix != ".py":
+        how = (
+            f"Make a program so with: chmod +x {shlex.quote(str(program))}; a harness in C or C++ "
+            "is built with `fuzzwise build`."
+        )
+        return Recognised(program, problem=f"{program}: is not executable. {how}")
+    try:
+        return Recognised(program, recognise(program))
+    except BadInput as problem:
+        return Recognised(program, problem=str(problem))
 
 
 def look() -> Iterator[Part]:

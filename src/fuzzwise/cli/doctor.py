@@ -1,23 +1,56 @@
-"""``fuzzwise doctor``: what is on this machine, and how to get what is missing."""
+"""``fuzzwise doctor``: what is on this machine, and which engine a program is for."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
 from fuzzwise.cli import BAD_USAGE, options, output
-from fuzzwise.doctor import look
+from fuzzwise.doctor import Part, Recognised, look, recognised
 from fuzzwise.report import lines
+from fuzzwise.text import printable
 
 
 @click.command()
+@click.argument("programs", nargs=-1, type=click.Path(path_type=Path))
 @options.as_json
-def command(as_json: bool) -> None:
+def command(programs: tuple[Path, ...], as_json: bool) -> None:
     """Look for the compilers, fuzzers and tools that fuzzwise works with.
 
-    Nothing is changed. What is missing is needed only for what stands behind it. The exit code is
-    2 if anything is missing.
+    With PROGRAMS, say of each which engine would fuzz it, from what is in its file; a script may be
+    asked for its options. Nothing is changed. What is missing is needed only for what stands behind
+    it. The exit code is 2 if anything is missing, or a program is for no engine.
     """
-    parts = list(look())
+    if programs:
+        _show_programs([recognised(program) for program in programs], as_json)
+        return
+    _show_parts(list(look()), as_json)
+
+
+def _show_programs(found: list[Recognised], as_json: bool) -> None:
+    if as_json:
+        output.print_json(
+            {
+                "programs": [
+                    {
+                        "path": str(each.program),
+                        "engine": each.engine or None,
+                        "problem": each.problem or None,
+                    }
+                    for each in found
+                ]
+            }
+        )
+    else:
+        for each in found:
+            said = each.problem or f"{each.program}: engine {each.engine}, {each.means}"
+            lines.say(printable(said), hang=2)
+    if any(each.problem for each in found):
+        raise click.exceptions.Exit(BAD_USAGE)
+
+
+def _show_parts(parts: list[Part], as_json: bool) -> None:
     if as_json:
         output.print_json(
             {

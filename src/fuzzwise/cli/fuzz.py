@@ -12,7 +12,8 @@ import click
 from fuzzwise.campaign.single import Limits, Single, Standing
 from fuzzwise.cli import ABOVE_THE_RISK, FOUND_BUGS, INTERRUPTED, options, output
 from fuzzwise.engines.contract import SCHEDULES, SPECIES, FuzzRequest, NothingYet
-from fuzzwise.engines.registry import engine_named, engines, likely_engine
+from fuzzwise.engines.recognise import recognise
+from fuzzwise.engines.registry import engine_named, engines
 from fuzzwise.engines.starting import STARTUP
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Terms
@@ -133,16 +134,17 @@ def command(
 ) -> None:
     """Fuzz TARGET, starting from the files in CORPUS, and watch its residual risk fall.
 
-    TARGET is a libFuzzer harness built with `fuzzwise build`, `fuzzwise cc` or the library of
-    `fuzzwise engine`, a program built for AFL++, a Python file with a function TestOneInput(data),
-    or with --engine black-box any program that reads a file, from one seed file. Without a limit it
+    TARGET is a libFuzzer harness: built with `fuzzwise build`, `fuzzwise cc` or the library of
+    `fuzzwise engine`, or as somebody else has built it. Or it is a program built for AFL++, a
+    Python file with a function TestOneInput(data), or with --engine black-box any program that
+    reads a file, from one seed file. `fuzzwise doctor TARGET` tells which. Without a limit it
     fuzzes until Ctrl-C. Crashes do not end the campaign: the input is kept, crashes with the same
     stack are one bug, and fuzzing goes on.
 
     The same command again goes on with all counts, for another --time. A target that was built anew
     begins new counts, from the corpus so far.
     """
-    engine = engine or likely_engine(target)
+    engine = engine or recognise(target)
     request = FuzzRequest(
         target=target,
         corpus=corpus,

@@ -11,6 +11,12 @@ from fuzzwise.files import stamp
 OBSERVER = b"FUZZWISE_STATE"
 """The variable that every observed harness asks for."""
 
+HARNESS = b"LLVMFuzzerTestOneInput"
+"""What a harness is called in C, C++, Rust and Go; in a wrapper, OSS-Fuzz has it in a comment."""
+
+LIBFUZZER = (HARNESS, b"print_final_stats")
+"""What programs with libFuzzer have in them; the option also where no functions have names."""
+
 _ELF = b"\x7fELF"
 
 

@@ -64,8 +64,13 @@ def usable_engines() -> dict[str, Engine]:
     return found
 
 
-def likely_engine(program: Path, in_command: bool = False) -> str:
-    """The name of the engine that a program was made for; the later in the list are asked first."""
+def claiming_engine(program: Path, in_command: bool = False) -> str | None:
+    """The name of the engine that claims a program; the later in the list are asked first."""
     known = usable_engines()
     claimed = (name for name in reversed(known) if known[name].claims(program, in_command))
-    return next(claimed, USUAL)
+    return next(claimed, None)
+
+
+def likely_engine(program: Path, in_command: bool = False) -> str:
+    """The name of the engine that a program was made for."""
+    return claiming_engine(program, in_command) or USUAL

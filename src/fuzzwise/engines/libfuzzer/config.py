@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzzwise.config.table import Table
-from fuzzwise.engines.contents import OBSERVER, contains, is_elf
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
 from fuzzwise.engines.harness_keys import Fuzzed, planned, read_fuzzed, read_program
 from fuzzwise.engines.libfuzzer.options import check_options, read_options
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+from fuzzwise.engines.recognise import objection
 from fuzzwise.engines.target_keys import TWO_PROGRAMS, named
 from fuzzwise.errors import BadInput
 
@@ -44,8 +44,8 @@ def settings_of(fuzzed: Fuzzed, python: str | None = None) -> LibFuzzerSettings:
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:
     """The target of ``fuzzwise fuzz``."""
     check_program(request.target)
-    if wrong := _objection(request.target.absolute()):
-        raise BadInput(f"{request.target}: is a program {wrong}")
+    if wrong := objection(request.target.absolute()):
+        raise BadInput(f"{request.target}: {wrong}")
     refuse_others(request)
     return requested(request, "libfuzzer", request.target.absolute())
 
@@ -86,12 +86,4 @@ def _program(table: Table, home: Path) -> Path | None:
         table.refuse("program", TWO_PROGRAMS)
         return None
     expected = "the path of a harness, or sources = [...] to build"
-    return read_program(table, home, expected, _objection)
-
-
-def _objection(program: Path) -> str:
-    """What is wrong with a program that surely has no observer; scripts may start one that has."""
-    if not is_elf(program) or contains(program, OBSERVER):
-        return ""
-    remedy = f"fuzzwise build SOURCES -o {program.name}"
-    return f"which was not built with fuzzwise; build it with: {remedy}"
+    return read_program(table, home, expected, objection)

@@ -357,7 +357,8 @@ class Fuzzing:
                 raise BadInput(f"{program} ends before it has run an input, each time it starts.")
             raise BadInput(
                 f"{program} does not count. Build it with `fuzzwise build`, with "
-                "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine)."
+                "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine); or fuzz it as it "
+                "is: --engine stock if it takes libFuzzer's options, else --engine black-box."
             )
         if len(self.fruitless) >= FRUITLESS and not self.start.made:
             raise BadInput(
