@@ -1,6 +1,6 @@
 """Targets that do not run, in the ways that they really do not: each is told, and soon.
 
-One harness is broken in as many ways as it has names (targets/broken.c). A row is a way to break a
+One harness is broken in as many ways as it has names (targets/does_not_run.c). A row is a way to break a
 target, with what ``fuzzwise fuzz`` says and how it ends; none may take longer than its limits.
 """
 
@@ -80,7 +80,7 @@ AFL = [
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return observed_target.build(tmp_path_factory.mktemp("broken"), TARGETS / "broken.c")
+    return observed_target.build(tmp_path_factory.mktemp("none"), TARGETS / "does_not_run.c")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_python_harness_that_does_not_run_is_told(tmp_path: Path, content: str
 
 @pytest.mark.parametrize(("name", "sentence"), AFL)
 def test_a_target_of_afl_that_does_not_run_is_told(tmp_path: Path, name: str, sentence: str):
-    harness = afl_target.build(TARGETS / "broken.c", afl_target.HARNESS)
+    harness = afl_target.build(TARGETS / "does_not_run.c", afl_target.HARNESS)
     target = tmp_path / name
     shutil.copy(harness, target)
     end = fuzz(target, tmp_path / "out", "--quiet", *STARTUP)

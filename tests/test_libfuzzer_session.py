@@ -105,7 +105,7 @@ def test_an_interrupt_ends_a_turn_and_keeps_its_counts(tmp_path):
 
 def test_a_corpus_that_outlasts_its_turns_is_executed_in_portions(tmp_path, monkeypatch):
     monkeypatch.setattr("fuzzwise.engines.libfuzzer.fuzzing.LOADING", 1.0)
-    program = build(tmp_path, TARGETS / "broken.c").rename(tmp_path / "slow")
+    program = build(tmp_path, TARGETS / "does_not_run.c").rename(tmp_path / "slow")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     for number in range(30):
