@@ -18,7 +18,7 @@ from fuzzwise.engines.blackbox.tally import Tally
 from fuzzwise.engines.observer import folder as folders
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
-from fuzzwise.engines.observer.state import DISCOVERY, Head
+from fuzzwise.engines.observer.state import DISCOVERY, SEED, Head
 from fuzzwise.files import write_whole
 from fuzzwise.store.contract import BugFound, Choice
 from fuzzwise.store.sql.store import SqlStore
@@ -119,8 +119,11 @@ def count_to(state: Path, n: int) -> None:
     found["input"] = np.arange(STEP, n + 1, STEP)[: len(found)]
     head = Head.from_buffer_copy((state / "head").read_bytes())
     head.inputs, head.discoveries, head.species = n, len(found), 30 + len(found)
+    seeds = np.frombuffer((state / "seeds").read_bytes(), SEED).copy()
+    seeds["inputs"] = n // len(seeds)
     for name, content in (
         ("discoveries", found.tobytes()),
+        ("seeds", seeds.tobytes()),
         ("features", bytes([n % 251]) * FEATURES),
         ("head", bytes(head)),
     ):

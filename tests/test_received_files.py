@@ -154,6 +154,17 @@ def test_a_seed_outside_of_the_data_is_damage(tmp_path):
             CorpusFiles(folder).write(State(folder.state))
 
 
+@pytest.mark.parametrize(("name", "at"), [("discoveries", 0), ("seeds", 16)])
+def test_inputs_that_the_rest_of_the_state_knows_nothing_of_are_damage(name, at, tmp_path):
+    make_campaign(tmp_path)
+    path = tmp_path / "state" / name
+    content = bytearray(path.read_bytes())
+    content[at : at + 8] = (1 << 31).to_bytes(8, "little")
+    path.write_bytes(content)
+    with pytest.raises(DamagedState, match=name):
+        sound_state(CampaignFolder(tmp_path), 1000)
+
+
 def test_a_state_whose_head_is_as_large_as_a_disk_is_read_all_the_same(tmp_path):
     make_campaign(tmp_path)
     with (tmp_path / "state" / "head").open("r+b") as file:

@@ -255,8 +255,23 @@ class State:
                     )
 
     def _check_records(self) -> None:
-        """Refuse seeds that lie outside of the data, and discoveries of no input."""
-        seeds = self.seeds()
+        """Refuse seeds outside of the data or with inputs of their own, and discoveries of none.
+
+        What processes that were killed had counted in one place only is far below a hundredth.
+        """
+        n = int(self.head.inputs)
+        seeds, found = self.seeds(), self.discoveries()
+        if len(found) and int(found["input"].max()) > n + MAX_JOBS:
+            raise DamagedState(
+                f"{self.folder / 'discoveries'}: names input {int(found['input'].max()):,}, but "
+                f"there were {n:,}."
+            )
+        made = float(seeds["inputs"].astype(np.float64).sum())
+        if len(seeds) and abs(made - n) > 1000 + n / 100:
+            raise DamagedState(
+                f"{self.folder / 'seeds'}: counts {made:,.0f} inputs of all seeds, but there were "
+                f"{n:,}."
+            )
         ends = np.minimum(seeds["where"], MOST) + np.minimum(seeds["size"], MOST)
         outside = np.flatnonzero(ends > self.head.data_used)
         if len(outside):
