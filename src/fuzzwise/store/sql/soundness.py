@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Connection, Float, Integer, LargeBinary, Table
 
 from fuzzwise.store.sql.schema import epochs, metadata
-from fuzzwise.text import LONGEST
+from fuzzwise.text import LONGEST, printable
 
 MOST = 10**18
 """A larger count is damage; sums of a few still fit into 64 bits."""
@@ -29,7 +29,7 @@ def check_kinds(connection: Connection) -> None:
     """Refuse what could run a program of somebody else; in a database of any version."""
     for kind, name in connection.exec_driver_sql("SELECT type, name FROM sqlite_master"):
         if kind not in ("table", "index"):
-            raise Unsound(f"it has a {_shown(kind)} {_shown(name)}")
+            raise Unsound(f"it has a {printable(str(kind))[:20]} {_shown(name)}")
     for (name,) in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type='table'"):
         rows = connection.exec_driver_sql("SELECT hidden FROM pragma_table_xinfo(?)", (name,))
         if any(hidden for (hidden,) in rows):
