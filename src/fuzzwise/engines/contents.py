@@ -6,7 +6,9 @@ import mmap
 from functools import lru_cache
 from pathlib import Path
 
+from fuzzwise.errors import BadInput
 from fuzzwise.files import stamp
+from fuzzwise.received import open_regular
 
 OBSERVER = b"FUZZWISE_STATE"
 """The variable that every observed harness asks for."""
@@ -28,8 +30,8 @@ def is_elf(program: Path) -> bool:
 def contains(program: Path, mark: bytes) -> bool:
     """Whether a program, not a script, has these bytes in it; False where it cannot be read."""
     try:
-        return program.is_file() and _holds(program, stamp(program), mark)
-    except (OSError, ValueError):  # a name with NUL
+        return _holds(program, stamp(program), mark)
+    except (OSError, ValueError, BadInput):  # a name with NUL, a pipe
         return False
 
 
@@ -37,7 +39,7 @@ def contains(program: Path, mark: bytes) -> bool:
 def _holds(program: Path, changed: tuple[int, int, int], mark: bytes) -> bool:  # noqa: ARG001
     try:
         with (
-            program.open("rb") as file,
+            open_regular(program) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
             return content[:4] == _ELF and content.find(mark) >= 0

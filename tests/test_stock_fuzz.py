@@ -1,0 +1,218 @@
+"""Stock targets as a user has them: fuzzed by `fuzz` and `run`, killed, broken, oddly named."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import stock_target
+from campaign_files import Campaign, harness, wait_until
+from fuzzwise.engines.leftovers import belonging
+from fuzzwise.engines.registry import likely_engine
+from fuzzwise.triage.bug_book import BugBook
+from observed_target import EXAMPLES, TARGETS, fuzz
+from reading import read_state
+
+KILLS = 20
+STARTUP = ("--startup", "2s")
+
+# name of the target, words for `fuzz`, part of the sentence
+BROKEN = [
+    ("waits-before-main", STARTUP, "has run no input within 2 s of its start: does it wait"),
+    ("waits-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
+    ("silent-at-start", STARTUP, "has run no input within 2 s"),
+    ("loops", STARTUP, "its first input does not end"),
+    ("stops", STARTUP, "its first input does not end"),
+    ("exits-at-start", (), "ended with status 0 before it ran an input. Its last words: 'no lic"),
+    ("fails-at-start", (), "ended with status 3 before it ran an input. Its last words: 'no con"),
+    ("leaves", (), "ended with status 0 while it ran its first input"),
+    ("exits", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("aborts", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("kills-itself", (), "ends (killed, by itself or for want of memory) before it has made"),
+    ("loops", ("--libfuzzer", "-timeout=1"), "ends (timeout) before it has made an input, 3 times"),
+    ("good", ("--libfuzzer", "-nonsense=4"), "libFuzzer does not know the option '-nonsense=4'"),
+    ("good", ("--libfuzzer", "-runs=5"), "take --inputs instead"),
+    ("good", ("--measure",), "--measure: "),
+    ("good", ("--species", "path"), "LIB_FUZZING_ENGINE=$(fuzzwise engine)"),
+    ("good", ("--jobs", "2"), "was not built with fuzzwise, and cannot do that"),
+    ("waits-at-start", ("--time", "1s"), "has not run a single input (starting: it has run no"),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with stock targets; each test has copies."""
+    folder = tmp_path_factory.mktemp("stock")
+    stock_target.build(folder, TARGETS / "does_not_run.c")
+    stock_target.build(folder, EXAMPLES / "bad.c")
+    stock_target.build(folder, EXAMPLES / "markup.c", "-fsanitize=fuzzer,address")
+    stock_target.build(folder, EXAMPLES / "ini.c")
+    return folder
+
+
+@pytest.mark.parametrize(("name", "words", "sentence"), BROKEN, ids=lambda value: str(value)[:30])
+def test_a_target_that_does_not_run_is_told(
+    built: Path, tmp_path: Path, name: str, words: tuple[str, ...], sentence: str
+):
+    target = shutil.copy(built / "does_not_run", tmp_path / name)
+    end = fuzz(Path(target), tmp_path / "out", "--quiet", *(words or ("--time", "30s")))
+    assert end.returncode == 2, end.stderr
+    assert sentence in end.stderr
+    assert "Traceback" not in end.stderr
+    assert not belonging(tmp_path)
+
+
+def test_a_planted_bug_is_found_placed_and_shown_by_the_printed_command(built, tmp_path):
+    end = fuzz(built / "markup", tmp_path / "out", "--time", "8s", "--json")
+    assert end.returncode == 0, end.stderr
+    told = json.loads(end.stdout)
+    assert told["inputs"] > 0
+    assert told["species"] > 10
+    assert told["risk"]["n"] == told["inputs"]
+    assert told["bugs"]
+    bug = read_state(tmp_path / "out").bugs[0]
+    assert Path(bug.file).name == "markup.c"
+    assert bug.line
+    shown = subprocess.run(bug.command, shell=True, capture_output=True, text=True, check=False)
+    assert shown.returncode != 0
+    assert "AddressSanitizer" in shown.stderr or "libFuzzer" in shown.stderr
+    words = [sys.executable, "-m", "fuzzwise", "triage", str(tmp_path / "out"), "--json"]
+    grouped = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert {b["id"] for b in json.loads(grouped.stdout)["bugs"]} & {b["id"] for b in told["bugs"]}
+
+
+def test_the_same_command_goes_on_and_stops_by_itself(built, tmp_path):
+    first = json.loads(fuzz(built / "ini", tmp_path / "out", "--inputs", "20k", "--json").stdout)
+    assert first["stopped"]["reason"] == "input-budget"
+    words = ("--accept-risk", "0.01", "--time", "60s", "--json")
+    second = json.loads(fuzz(built / "ini", tmp_path / "out", *words).stdout)
+    assert second["inputs"] > first["inputs"] >= 20_000
+    assert second["stopped"]["reason"] == "accepted-risk"
+
+
+def test_a_campaign_has_stock_targets_beside_observed_ones(built, tmp_path):
+    campaign = Campaign(tmp_path, {"epoch": '"1s"'})
+    campaign.libfuzzer("observed", harness("ini.c"))
+    campaign.libfuzzer("plain", built / "ini")
+    campaign.libfuzzer("buggy", built / "bad", "max_length = 8", 'options = ["-use_cmp=1"]')
+    campaign.run(12).check()
+    told = {target.name: target for target in campaign.state().targets}
+    assert {name: target.engine for name, target in told.items()} == {
+        "observed": "libfuzzer",
+        "plain": "stock",
+        "buggy": "stock",
+    }
+    assert all(target.inputs > 1000 for target in told.values())
+    assert all(target.species > 4 for target in told.values())
+    assert [bug.target for bug in campaign.state().bugs] == ["buggy"]
+    campaign.wait_for_no_process()
+
+
+def test_odd_names_wrappers_and_a_folder_that_may_only_be_read(built, tmp_path):
+    home = tmp_path / "my tärgets @ home"
+    home.mkdir()
+    program = Path(shutil.copy(built / "ini", home / "ini ü@x"))
+    script = home / "wräpped one"
+    script.write_text(
+        f'#!/bin/sh\n# LLVMFuzzerTestOneInput\n"$(dirname "$0")/{program.name}" "$@"\nexit $?\n'
+    )
+    script.chmod(0o755)
+    home.chmod(0o555)
+    try:
+        for target in (program, script):
+            end = fuzz(target, tmp_path / f"out {target.name}", "--time", "2s", "--json")
+            assert end.returncode == 0, end.stderr
+            told = json.loads(end.stdout)
+            assert told["inputs"] > 100
+            assert not told["warnings"]  # none was killed, so all is counted
+    finally:
+        home.chmod(0o755)
+
+
+def test_kill_minus_nine_at_any_time_loses_and_doubles_nothing(built, tmp_path):
+    out, rng = tmp_path / "out", random.Random(7)
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(built / "markup"), "--out", str(out)]
+    inputs, crashes = [0], [0]
+    for _ in range(KILLS):
+        running = subprocess.Popen([*words, "--quiet"], stdout=subprocess.DEVNULL)
+        wait_until(lambda known=inputs[-1]: counted(out) > known, "inputs")
+        time.sleep(rng.random() / 2)
+        running.kill()
+        running.wait()
+        inputs.append(counted(out))
+        crashes.append(sum(bug.count for bug in BugBook(out / "crashes").bugs.values()))
+    assert inputs == sorted(inputs)
+    assert crashes == sorted(crashes)
+    wait_until(lambda: not belonging(out), "the end of what was left")
+    end = fuzz(built / "markup", out, "--time", "2s", "--json")
+    told = json.loads(end.stdout)
+    assert told["inputs"] > inputs[-1]
+    assert not any("damaged" in warning for warning in told["warnings"])
+    assert not list((out / "crashes").glob("crash-*"))  # all are in the folders of bugs
+
+
+def counted(out: Path) -> int:
+    try:
+        return int(json.loads((out / "campaign.json").read_text())["inputs"])
+    except (OSError, KeyError):
+        return 0
+
+
+def test_ctrl_c_keeps_everything_and_leaves_nothing(built, tmp_path):
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(built / "ini"), "--quiet"]
+    running = subprocess.Popen(
+        [*words, "--out", str(tmp_path / "out")], stdout=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: counted(tmp_path / "out") > 0, "inputs")
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Interrupted by the user; all counts are kept." in said
+    assert not belonging(tmp_path)
+
+
+def test_programs_are_recognised_by_what_is_in_them(built, tmp_path):
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", stripped, built / "ini"], check=True)
+    script = stock_target.wrapper(Path(shutil.copy(built / "ini", tmp_path)), "script")
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho hello\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    expected = {
+        built / "ini": "stock",
+        stripped: "stock",
+        script: "stock",
+        harness("ini.c"): "libfuzzer",
+        other: "libfuzzer",  # the usual one, which then asks it
+        pipe: "libfuzzer",
+        tmp_path: "libfuzzer",
+    }
+    assert {program: likely_engine(program) for program in expected} == expected
+    assert likely_engine(built / "ini", in_command=True) == "black-box"
+
+
+def test_doctor_tells_which_engine_a_program_is_for(built, tmp_path):
+    script = stock_target.wrapper(Path(shutil.copy(built / "ini", tmp_path)), "script")
+    script.write_text(script.read_text().replace("LLVMFuzzerTestOneInput", ""))  # is asked
+    words = [sys.executable, "-m", "fuzzwise", "doctor", "--json"]
+    end = subprocess.run(
+        [*words, str(built / "ini"), str(script), "/bin/sh", str(tmp_path / "missing")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert end.returncode == 2
+    told = json.loads(end.stdout)["programs"]
+    assert [each["engine"] for each in told] == ["stock", "libfuzzer", None, None]
+    assert "nothing in it is of a fuzzer" in told[2]["problem"]
+    assert "there is no such file" in told[3]["problem"]
