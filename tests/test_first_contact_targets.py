@@ -1,7 +1,8 @@
 """Targets that do not run, in the ways that they really do not: each is told, and soon.
 
-One harness is broken in as many ways as it has names (targets/does_not_run.c). A row is a way to break a
-target, with what ``fuzzwise fuzz`` says and how it ends; none may take longer than its limits.
+One harness is broken in as many ways as it has names (targets/does_not_run.c). A row is a way to
+break a target, with what ``fuzzwise fuzz`` says and how it ends; none may take longer than its
+limits.
 """
 
 from __future__ import annotations
