@@ -193,6 +193,13 @@ def test_a_short_log_that_tells_of_endless_discoveries_is_damage(tmp_path):
             watch([tmp_path / name])
 
 
+def test_a_number_that_is_next_to_nothing_makes_no_endless_shards(tmp_path):
+    path = tmp_path / "fuzzing-stats-x.000000.csv"
+    names = "NumExecs_Min,NumExecs_Max,NumExecs_Sum,UnixMicros_Max"
+    path.write_text(f"{names}\n" + "".join(f"1e-320,1e-320,{n},{n}\n" for n in (10, 20)))
+    assert watch([path])[0].observation.n == 10
+
+
 def test_a_record_of_a_bug_that_is_too_deep_is_made_again_from_its_report(tmp_path):
     make_campaign(tmp_path)
     (path,) = tmp_path.glob("crashes/*/bug.json")

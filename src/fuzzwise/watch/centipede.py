@@ -122,6 +122,9 @@ def _whole(rows: list[Row]) -> list[Row]:
     return whole[start:]
 
 
+_MOST_SHARDS = 1000
+
+
 def _shards(rows: list[Row]) -> tuple[int, int]:
     """The fewest and the most shards that fit."""
     low, high = 1.0, inf
@@ -131,11 +134,11 @@ def _shards(rows: list[Row]) -> tuple[int, int]:
                 continue
             total, most = row[f"{name}_Sum"], row.get(f"{name}_Max", 0.0)
             least = row.get(f"{name}_Min", 0.0)
-            low = max(low, ceil(total / most)) if most else low
-            high = min(high, floor(total / least)) if least else high
+            low = max(low, ceil(min(total / most, _MOST_SHARDS))) if most else low
+            high = min(high, floor(min(total / least, _MOST_SHARDS))) if least else high
     if all(row.get("NumExecs_Min") == row.get("NumExecs_Max") for row in rows) and low == 1:
         high = 1.0  # several shards would not keep step
-    few = int(min(low, 1000))
+    few = int(min(low, _MOST_SHARDS))
     return few, few if high == few else few + 1
 
 
