@@ -21,6 +21,7 @@ import pytest
 from fuzzer_files import afl_instance, seed_name, stats_text
 from fuzzwise.cli import COMMANDS, main
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, input_hash
+from fuzzwise.engines.observer.seeds import name_of, without_comma
 from fuzzwise.errors import BadInput
 from fuzzwise.files import locked_file, make_private, new_file, refuse_links, write_whole
 from fuzzwise.lab.recording.log import CRASH, Configuration, Event, Events, Header, write_log
@@ -30,7 +31,7 @@ from fuzzwise.store.places import open_reader, open_store
 from fuzzwise.triage.inputs import find
 from fuzzwise.watch import processes
 from fuzzwise.watch.recognise import read
-from stored import begun, epoch, turn
+from stored import begun, epoch, found, turn
 
 FUZZWISE = Path(sys.executable).with_name("fuzzwise")
 SECRET = b"top secret, of nobody's business\n"
@@ -376,14 +377,15 @@ def hostile_campaign(folder: Path, outside: Outside, program: Path) -> Path:
     return folder
 
 
+BLACK_BOX = ["--engine", "black-box", "--arguments", "@@", "--inputs", "10"]
 STOP = ["--then-stop", "--accept-risk", "0.9", "--time", "1s"]
 CALLS = {
     "run": [["{plan}"]],
     "status": [["{linked}"], ["{read}"], ["{read}", "--decisions"]],
     "report": [["{linked}"], ["{read}"], ["{read}", "--markdown", "{read}/report.md"],
                ["{read}", "--sarif", "{read}/bugs.sarif"]],
-    "fuzz": [["{target}", "--out", "{read}", "--inputs", "10"],
-             ["{target}", "--out", "{linked}", "--inputs", "10"]],
+    "fuzz": [["{target}", "{mine}/one", *BLACK_BOX, "--out", "{read}"],
+             ["{target}", "{mine}/one", *BLACK_BOX, "--out", "{linked}"]],
     "watch": [["{linked}"], ["{read}"], ["{read}", *STOP], ["{linked}", *STOP]],
     "build": [["{read}/none.c", "-o", "{mine}/none"]],
     "cc": [["--version"]],
@@ -420,7 +422,7 @@ def test_no_command_writes_reads_signals_or_runs_what_a_received_folder_leads_to
         (folder / "lock").symlink_to(own / "lock")
     (mine / "plan.toml").write_text(
         f'[campaign]\nbudget = "1s"\nout = "{read_one}"\n'
-        '[[target]]\ncommand = "./target @@"\nseed = "one"\n'
+        '[[target]]\nengine = "black-box"\ncommand = "./target @@"\ncorpus = "one"\n'
     )
     (mine / "recording.toml").write_text(
         '[recording]\ntime = "1s"\n[[configuration]]\ncommand = "./target @@"\nseed = "one"\n'
@@ -443,6 +445,8 @@ def test_no_command_writes_reads_signals_or_runs_what_a_received_folder_leads_to
                 assert outside.touched() == [], said
                 assert content(own) == before, said
                 assert not mark.exists(), said
+                if command in ("fuzz", "run", "record"):
+                    assert "is a link" in done.stderr, said
     assert not any(SECRET in path.read_bytes() for path in plain_files(mine))
 
 
@@ -452,3 +456,67 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def plain_files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+@pytest.mark.parametrize("name", ["../outside/precious", "{outside}/precious", "crashes/link"])
+def test_a_store_names_no_input_outside_of_its_folder(
+    name: str, tmp_path: Path, outside: Outside, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, name = tmp_path / "received", name.format(outside=outside.folder)
+    (folder / "crashes").mkdir(parents=True)
+    (folder / "crashes" / "link").symlink_to(outside.file)
+    with_bug(folder, name, "/bin/cat input", but_links=True)
+    words = ["triage", str(folder), "--trust-command", "--out", str(tmp_path / "bugs")]
+    assert main(words) == 2
+    assert "out of" in capsys.readouterr().err
+    assert outside.touched() == []
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_campaign_file_answers_for_the_commands_that_it_names_alone(
+    is_named: bool,
+    planted: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program, mark = planted
+    folder = tmp_path / "received"
+    crash = folder / "crashes" / "one"
+    crash.parent.mkdir(parents=True)
+    crash.write_bytes(b"x")
+    with_bug(folder, "crashes/one", f"{program} {crash}")
+    other = "program" if is_named else "other"
+    (tmp_path / "other").write_bytes(program.read_bytes())
+    (tmp_path / "other").chmod(0o755)
+    (tmp_path / "seed").write_bytes(b"seed")
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        f'[campaign]\nout = "received"\n[[target]]\nname = "box"\nengine = "black-box"\n'
+        f'command = "./{other} @@"\ncorpus = "seed"\n'
+    )
+    main(["triage", str(file), "--checks=0"])
+    assert mark.exists() == is_named
+    assert f"  {program} @@" in capsys.readouterr().err
+
+
+def with_bug(folder: Path, name: str, command: str, *, but_links: bool = False) -> None:
+    """A campaign in a folder, whose store names an input and a command for a bug."""
+    links = [path for path in folder.rglob("*") if path.is_symlink()] if but_links else []
+    targets = [link.readlink() for link in links]
+    for link in links:
+        link.unlink()
+    with begun(folder, "box") as store:
+        epoch(store, 2, "box", turn(300, found("x", inputs=(name,), command=command)))
+    for link, target in zip(links, targets, strict=True):
+        link.symlink_to(target)
+
+
+def test_a_planted_link_to_a_seed_is_made_anew(tmp_path: Path, outside: Outside) -> None:
+    seed, state = tmp_path / "id:0,orig:one", tmp_path / "state"
+    seed.write_bytes(b"a seed")
+    link = state / "seed-links" / name_of(seed)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside.file)
+    assert without_comma(seed, state) == link
+    assert link.read_bytes() == b"a seed"
+    assert outside.touched() == []

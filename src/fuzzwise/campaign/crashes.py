@@ -5,14 +5,21 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from fuzzwise.campaign.file import read_plan
+from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.store.places import open_reader
 from fuzzwise.store.states import BugState
 from fuzzwise.triage.examine import INPUT
+from fuzzwise.triage.inputs import refuse_ways_out
 
 
 def crashing_inputs(folder: Path) -> list[tuple[Path, tuple[str, ...]]]:
-    """Every input that is kept of a bug, with its command; BadInput where there is none."""
+    """Every input that is kept of a bug, with its command; BadInput where there is none.
+
+    Whoever made the folder has chosen both: a name that leads out of it is refused, and a command
+    is for the user to trust.
+    """
     found = [
         (folder / name, _command(bug))
         for bug in open_reader(folder).state().bugs
@@ -21,7 +28,17 @@ def crashing_inputs(folder: Path) -> list[tuple[Path, tuple[str, ...]]]:
     ]
     if not found:
         raise BadInput(f"{folder}: the campaign has found no crash; there is nothing to group.")
+    refuse_ways_out(folder, (path for path, _ in found))
     return found
+
+
+def commands_of(file: Path) -> set[tuple[str, ...]]:
+    """The commands that run one input, by the file of a campaign alone; none where it is wrong."""
+    try:
+        targets = read_plan(file).targets
+        return {tuple(engine_named(target.engine).one_input(target)) for target in targets}
+    except BadInput:
+        return set()
 
 
 def _command(bug: BugState) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def command(
 
     PATH is a file, a folder of files, an output folder of AFL++ or libFuzzer, or the folder of a
     campaign of `fuzzwise fuzz` or `fuzzwise run`, or a recording of `fuzzwise record`, which name
-    their targets: with --trust-command these are run. The file of a campaign is trusted by itself.
+    their targets: with --trust-command these are run. What the file of a campaign names is trusted.
     Others need the COMMAND that crashes, with @@ for the file with the input; without @@, the
     input is its standard input. Targets of libFuzzer are run with: -- ./target @@
 
@@ -207,15 +207,19 @@ def _files(
 
 
 def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How, trust: bool) -> Triage:
-    """The crashes of a campaign by the commands in its folder; who gives its file wrote that."""
-    from fuzzwise.campaign.crashes import crashing_inputs
+    """The crashes of a campaign by the commands in its folder; who gives its file wrote that.
+
+    Only those commands are trusted then which the file has, too: the folder may come from elsewhere.
+    """
+    from fuzzwise.campaign.crashes import commands_of, crashing_inputs
     from fuzzwise.campaign.lookup import campaign_folder
 
     kept = crashing_inputs(campaign_folder(path))
     if words:
         return _files([file for file, _ in kept], (path,), words, within, how)
     commands = list(dict.fromkeys(command for _, command in kept))
-    _approve(f"The campaign {path} names", commands, [path], trust=trust or path.is_file())
+    known = trust or (path.is_file() and commands_of(path).issuperset(commands))
+    _approve(f"The campaign {path} names", commands, [path], trust=known)
     for command in commands:
         absolute(command)  # an error here comes before anything runs
     return how.group(

@@ -57,7 +57,7 @@ def find(paths: Iterable[Path], hangs: bool = False) -> list[Path]:
                 raise BadInput(f"{error.filename}: cannot be read: {error.strerror}.") from error
             if not inside:
                 raise BadInput(f"{path}: there are no inputs in this folder.")
-            _refuse_ways_out(path, inside)
+            refuse_ways_out(path, inside)
             found.update(dict.fromkeys(inside))
         elif path.is_file():
             found[path] = None
@@ -114,7 +114,8 @@ def _named_target(path: Path) -> NamedCommand | None:
     return None
 
 
-def _refuse_ways_out(folder: Path, inside: Iterable[Path]) -> None:
+def refuse_ways_out(folder: Path, inside: Iterable[Path]) -> None:
+    """BadInput where one of the files, by its name or by a link, is not in the folder."""
     home = folder.resolve()
     known: dict[Path, bool] = {}
     for path in inside:

@@ -72,7 +72,7 @@ class SeedFiles:
         if not files:
             return []
         listing = self._folder.state / "seed-files"
-        names = ",".join(str(self._without_comma(path.absolute())) for path in files)
+        names = ",".join(str(without_comma(path.absolute(), self._folder.state)) for path in files)
         # Another job, started just before, may be about to read it.
         write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
         return [f"-seed_inputs=@{listing.resolve()}"]
@@ -101,16 +101,21 @@ class SeedFiles:
         except OSError:
             return set()
 
-    def _without_comma(self, path: Path) -> Path:
-        """The file under a name that fits into libFuzzer's list; AFL++'s names have commas."""
-        if "," not in str(path):
-            return path
-        link = self._folder.state / "seed-links" / name_of(path)
-        link.parent.mkdir(exist_ok=True)
-        if not link.is_symlink() or link.readlink() != path:  # the folder may come from elsewhere
-            link.unlink(missing_ok=True)
-            link.symlink_to(path)
-        return link.absolute()
+
+def without_comma(path: Path, state: Path) -> Path:
+    """The file under a name that fits into libFuzzer's list; AFL++'s names have commas.
+
+    That is a link in the folder ``state``, which may come from elsewhere: one that leads to another
+    file is made anew.
+    """
+    if "," not in str(path):
+        return path
+    link = state / "seed-links" / name_of(path)
+    link.parent.mkdir(exist_ok=True)
+    if not link.is_symlink() or link.readlink() != path:
+        link.unlink(missing_ok=True)
+        link.symlink_to(path)
+    return link.absolute()
 
 
 def name_of(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fuzzwise.engines.observer.seeds import name_of
+from fuzzwise.engines.observer.seeds import name_of, without_comma
 from fuzzwise.engines.stock.counts import StockFolder
 from fuzzwise.files import files_of, write_whole
 
@@ -40,7 +40,7 @@ class Corpus:
         self.given, self.chosen = own + len(chosen), len(chosen)
         self.left_out = len(files) - len(chosen)
         listing = self._folder.state / "seed-files"
-        names = ",".join(str(self._without_comma(path.absolute())) for path in chosen)
+        names = ",".join(str(without_comma(path.absolute(), self._folder.state)) for path in chosen)
         write_whole(listing, names.encode(errors="surrogateescape"), to_disk=False)
         option = [f"-seed_inputs=@{listing.resolve()}"] if chosen else []
         return [*option, str(self._folder.corpus.resolve())]
@@ -60,13 +60,3 @@ class Corpus:
             "its corpus takes too long to execute: only some of its files, chosen at random, are "
             "given to each process. A smaller one (libFuzzer's -merge=1 makes it) helps",
         )
-
-    def _without_comma(self, path: Path) -> Path:
-        """The file under a name that fits into libFuzzer's list."""
-        if "," not in str(path):
-            return path
-        link = self._folder.state / "seed-links" / name_of(path)
-        link.parent.mkdir(exist_ok=True)
-        if not link.is_symlink():
-            link.symlink_to(path)
-        return link.absolute()
