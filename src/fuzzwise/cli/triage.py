@@ -173,7 +173,7 @@ def _approve(
     paths: Sequence[Path],
     *,
     trust: bool,
-    other: str = " Or give the program yourself, behind --.",
+    other: str = "; or give the program yourself, behind --",
 ) -> None:
     """Show the commands that a file names; BadInput unless the user trusts them."""
     named = [printable(shlex.join(words)) for words in commands]
@@ -182,7 +182,7 @@ def _approve(
     if not trust:
         raise BadInput(
             f"{source}\n{listed}\nWhoever made the folder has chosen it, so it is not run by itself. "
-            f"If you trust it: fuzzwise triage {shlex.join(map(str, paths))} --trust-command.{other}"
+            f"If you trust it: fuzzwise triage {shlex.join(map(str, paths))} --trust-command{other}"
         )
     lines.say(f"{printable(source)}\n{listed}", err=True)
 
