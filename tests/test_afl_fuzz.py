@@ -175,7 +175,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path, markup, words, said):
 
 
 def test_a_harness_of_libfuzzer_takes_no_arguments(tmp_path):
-    done = fuzz(Path("/bin/true"), tmp_path / "out", "--arguments", "@@")
+    done = fuzz(Path("/bin/true"), tmp_path / "out", "--arguments", "@@", "--engine", "libfuzzer")
     assert done.returncode == 2
     assert "--arguments: a harness of libFuzzer has no such thing" in done.stderr
 

@@ -186,12 +186,12 @@ def test_paths_as_species(bad, tmp_path):
 # ── what users get wrong ──────────────────────────────────────────────────────────────────────
 
 
-def test_a_target_that_does_not_count_is_named(tmp_path):
+def test_a_program_of_no_fuzzer_is_named(tmp_path):
     plain = tmp_path / "plain"
     shutil.copy("/bin/true", plain)
     result = fuzz(plain, tmp_path / "out", "--time", "20s")
     assert result.returncode == 2
-    assert "does not count" in result.stderr
+    assert "nothing in it is of a fuzzer" in result.stderr
     assert "fuzzwise build" in result.stderr
 
 
@@ -352,10 +352,13 @@ def test_a_target_that_hangs_is_stopped_in_time(hostile, tmp_path):
     assert json.loads(result.stdout)["stopped"]["reason"] == "time-budget"
 
 
-def test_a_target_that_crashes_on_every_input_is_reported(hostile, tmp_path):
-    result = fuzz(hostile, tmp_path / "out", "--time", "60s", HOSTILE="abort", OFTEN="1")
+@pytest.mark.parametrize(
+    ("often", "sentence"), [("1", "before it has made an input, 3 times"), ("3", "on nearly every")]
+)
+def test_a_target_that_crashes_on_every_input_is_reported(hostile, tmp_path, often, sentence):
+    result = fuzz(hostile, tmp_path / "out", "--time", "60s", HOSTILE="abort", OFTEN=often)
     assert result.returncode == 2
-    assert "on nearly every input" in result.stderr
+    assert sentence in result.stderr
 
 
 def test_a_corpus_folder_that_vanishes_is_a_clear_message(bad, tmp_path):

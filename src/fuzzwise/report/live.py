@@ -18,6 +18,9 @@ from fuzzwise.report.terminal import Screen
 
 LINE_EVERY = 10.0
 DRAW_EVERY = 0.5
+START = 2.0
+"""Seconds within which most targets run their first input: nothing is said before."""
+
 STYLES = {"WARNING": "bold red"}
 
 
@@ -29,6 +32,8 @@ class View:
         self._quiet = quiet
         self._screen: Screen | None = None
         self._next = 0.0
+        self._quiet_until = time.monotonic() + START
+        self._has_begun = False
 
     def __enter__(self) -> Self:
         """Take over the terminal, if there is one."""
@@ -43,8 +48,11 @@ class View:
     def __call__(self, totals: Totals, judgement: Judgement) -> None:
         """Show the target at this moment, if it is time to."""
         now = time.monotonic()
-        if self._quiet or now < self._next:
+        if totals.observation.n and not self._has_begun:
+            self._has_begun, self._next = True, 0.0
+        if self._quiet or now < (self._next if self._has_begun else self._quiet_until):
             return
+        self._quiet_until = now + LINE_EVERY
         self._next = now + (DRAW_EVERY if self._screen else LINE_EVERY)
         if self._screen:
             self._screen.draw(lambda *size: self._picture(totals, judgement, *size))

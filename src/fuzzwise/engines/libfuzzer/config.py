@@ -44,9 +44,9 @@ def settings_of(fuzzed: Fuzzed, python: str | None = None) -> LibFuzzerSettings:
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:
     """The target of ``fuzzwise fuzz``."""
     check_program(request.target)
+    refuse_others(request)
     if wrong := objection(request.target.absolute()):
         raise BadInput(f"{request.target}: {wrong}")
-    refuse_others(request)
     return requested(request, "libfuzzer", request.target.absolute())
 
 

@@ -219,8 +219,9 @@ class Fuzzing:
 
     @property
     def _ran_since_start(self) -> bool:
-        """Whether the latest process has run the target to its end."""
-        return self._executed > self._executed_at_start
+        """Whether the latest process has run the target to its end; with several jobs, any has."""
+        before = self._executed_at_start if self._jobs == 1 else 0
+        return self._executed > before
 
     # ── processes ─────────────────────────────────────────────────────────────────────────────
 
