@@ -25,16 +25,23 @@ class Estimator(Protocol):
         ...
 
 
-def need(value: T | None, what: str) -> T:
-    """The value, or NotEstimable that names the missing part of the observation."""
+OBSERVED = "; targets of `fuzzwise build` have them"
+"""How to get the counts that only an observed target has."""
+
+
+def need(value: T | None, what: str, how: str = "") -> T:
+    """The value, or NotEstimable that names the missing part of the observation.
+
+    ``how`` says how it can be had.
+    """
     if value is None:
-        raise NotEstimable(f"needs {what}, which this observation does not have")
+        raise NotEstimable(f"needs {what}, which this observation does not have{how}")
     return value
 
 
 def need_incidence(observation: Observation) -> tuple[int, int, int, int]:
     """f1 to f4, or NotEstimable."""
-    return need(observation.f, "the incidence counts f1 … f4 (field f)")
+    return need(observation.f, "the incidence counts f1 … f4 (field f)", OBSERVED)
 
 
 def need_discoveries(observation: Observation) -> Ints:
@@ -44,7 +51,7 @@ def need_discoveries(observation: Observation) -> Ints:
 
 def need_seeds(observation: Observation) -> SeedCounts:
     """The counts per seed, or NotEstimable where there are none or no seed."""
-    seeds = need(observation.seeds, "the counts per seed (field seeds)")
+    seeds = need(observation.seeds, "the counts per seed (field seeds)", OBSERVED)
     if len(seeds) == 0:
         raise NotEstimable("needs at least one seed; the corpus is empty")
     return seeds

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzwise.estimators.base import need, need_seeds, nothing_yet, point
+from fuzzwise.estimators.base import OBSERVED, need, need_seeds, nothing_yet, point
 from fuzzwise.estimators.good_turing import score_interval
 from fuzzwise.model import Estimate, Ints, Observation, SeedCounts
 
@@ -26,7 +26,7 @@ class SingletonInputs:
 
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:
         """Estimate from k and n."""
-        k = need(observation.k, "the inputs that show a singleton (field k)")
+        k = need(observation.k, "the inputs that show a singleton (field k)", OBSERVED)
         if observation.n == 0:
             return nothing_yet(self.name, confidence)
         n = observation.n

@@ -10,6 +10,7 @@ from fuzzwise.campaign.places import target_folder
 from fuzzwise.engines.aflplusplus.places import stability_in, untried_in
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
+from fuzzwise.engines.stock.counts import StockFolder, counts_in, is_stock_record
 from fuzzwise.errors import BadInput
 from fuzzwise.files import refuse_links
 from fuzzwise.model import NO_INTS, Observation
@@ -42,6 +43,9 @@ class FuzzFolder:
             observation = state.observation(_seconds(record.get("seconds")))
             corpus = int(state.head.seeds)
             stable = state.stability if stable is None else stable
+        elif is_stock_record(record):
+            counts = counts_in(StockFolder(self.path), record)
+            observation, corpus = counts.observation(), counts.corpus
         name = Path(str(record.get("target", ""))).name
         bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
         running = _running(self.path)

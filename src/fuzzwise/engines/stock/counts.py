@@ -127,6 +127,15 @@ class Counts:
         }
 
 
+KIND = {"engine": "stock"}
+"""What must not change when a campaign goes on; how its record is known."""
+
+
+def is_stock_record(record: dict[str, Any]) -> bool:
+    """Whether the record of a folder is that of a stock target."""
+    return record.get("settings") == KIND
+
+
 def counts_in(folder: StockFolder, record: dict[str, Any]) -> Counts:
     """The counts that a folder has; DamagedState where they cannot be what was written."""
     try:

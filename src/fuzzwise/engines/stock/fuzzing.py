@@ -14,7 +14,7 @@ from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.engines.starting import LOADING, Start
 from fuzzwise.engines.stock.corpus import Corpus
-from fuzzwise.engines.stock.counts import Counts, StockFolder, counts_in
+from fuzzwise.engines.stock.counts import KIND, Counts, StockFolder, counts_in
 from fuzzwise.engines.stock.problems import Lives, explain, stuck, unknown_option
 from fuzzwise.engines.stock.process import StockProcess
 from fuzzwise.engines.stock.settings import StockSettings
@@ -55,7 +55,7 @@ class Fuzzing:
         self._launch = of_program(plan.program)
         self.folder = folder
         self.folder.make()
-        self._record = folder.agreed(self._launch.build, {"engine": "stock"})
+        self._record = folder.agreed(self._launch.build, KIND)
         self.counts = counts_in(folder, self._record) if folder.state_exists() else Counts()
         self.corpus = Corpus(folder, plan.corpus, self._record.get("at_once"))
         self._crashes = Crashes(
