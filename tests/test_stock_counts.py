@@ -158,6 +158,25 @@ def test_a_long_quiet_process_tells_its_count(tally, tmp_path, monkeypatch):
     assert session._folder.record()["starts"] > 2
 
 
+def test_a_target_that_finds_nothing_more_is_settled_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIARY", str(tmp_path / "diary"))
+    session = session_of(stock_target.build(tmp_path, TARGETS / "diary.c"), tmp_path / "t")
+    session.turn(0.5, 1)
+    for _ in range(3):
+        told = session.turn(0.5, 1)
+        assert (told.doing, told.unsettled) == ("", "")
+    assert session.totals().unsettled == ""
+
+
+def test_a_script_is_another_target_with_another_program_behind_it(tmp_path):
+    program = stock_target.build(tmp_path, EXAMPLES / "bad.c")
+    session = session_of(stock_target.wrapper(program, "script"), tmp_path / "t")
+    first = session.turn(0.5, 1)
+    assert session.turn(0.3, 1).generation == first.generation
+    stock_target.build(tmp_path, EXAMPLES / "bad.c", "-fsanitize=fuzzer", "-O0")
+    assert session.turn(0.3, 1).generation != first.generation
+
+
 def test_another_build_is_another_generation_with_the_corpus_so_far(tmp_path):
     program = stock_target.build(tmp_path, EXAMPLES / "url.c")
     session = session_of(program, tmp_path / "t")

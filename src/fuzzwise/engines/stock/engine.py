@@ -39,6 +39,12 @@ def _one_input(plan: TargetPlan) -> tuple[str, ...]:
     return (plan.command[0], INPUT)
 
 
+def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
+    from fuzzwise.engines.stock.recognise import parts_of
+
+    return parts_of(plan.program)
+
+
 ENGINE = Engine(
     finds_coverage=True,
     keys=("program", *KEYS),
@@ -47,4 +53,5 @@ ENGINE = Engine(
     open_session=_open_session,
     one_input=_one_input,
     claims=_claims,
+    made_of=_made_of,
 )

@@ -9,14 +9,16 @@ from collections.abc import Callable
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
-from fuzzwise.engines.libfuzzer.launch import of_program
+from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.program import check_program
+from fuzzwise.engines.observer.folder import fingerprint
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.engines.starting import LOADING, Start
 from fuzzwise.engines.stock.corpus import Corpus
 from fuzzwise.engines.stock.counts import KIND, Counts, StockFolder, counts_in
 from fuzzwise.engines.stock.problems import Lives, explain, stuck, unknown_option
 from fuzzwise.engines.stock.process import StockProcess
+from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.engines.stock.settings import StockSettings
 from fuzzwise.engines.stock.words import options, variables
 from fuzzwise.errors import BadInput
@@ -52,7 +54,8 @@ class Fuzzing:
         self.plan = plan
         self.settings: StockSettings = plan.settings or StockSettings()
         check_program(plan.program)
-        self._launch = of_program(plan.program)
+        build = " ".join(fingerprint(part) for part in parts_of(plan.program))
+        self._launch = Launch((str(plan.program.resolve()),), build)
         self.folder = folder
         self.folder.make()
         self._record = folder.agreed(self._launch.build, KIND)
@@ -138,6 +141,8 @@ class Fuzzing:
             if (len(self.counts.found), self.counts.n) != has_news:
                 self.lives.has_made_one()
         made = self.counts.n - self._first
+        if said and said.loaded is not None:
+            made = max(1, made)  # it is through with its corpus, and tells how many later
         executed = self.start.executed + 1 if said and said.has_run else self.start.executed
         self.start.look(passed, executed, made)
         if process and said and said.loaded is not None and not self._renewing:
@@ -281,9 +286,12 @@ class Fuzzing:
         if process is None:
             return
         process.end()
-        ending = process.ending()
         self._renewing = True
-        if ending is not None:
+        ending = process.ending()
+        if ending is None or ending.kind == "killed":  # by us
+            self.counts.look(process.lines.said)
+            self._weigh(process)
+        else:
             self._ended(process, ending)
         self._pass_time()
 
