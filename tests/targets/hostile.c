@@ -42,6 +42,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < size && i < 8; i++)
     if (data[i] > 100 + i) sink += (int)i;
   calls++;
-  if (how && (often || calls % 500 == 0)) misbehave(how);
+  if (how && calls % (often ? (unsigned)atoi(often) : 500) == 0) misbehave(how);
   return 0;
 }
