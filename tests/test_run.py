@@ -347,8 +347,8 @@ def test_every_key_of_the_file_is_documented(tmp_path: Path) -> None:
         (("run", "none.toml"), "cannot be read"),
         (("run", "campaign.toml", "--time", "soon"), "is not a duration"),
         (("run", "campaign.toml", "--baseline", "none.json"), "the baseline cannot be read"),
-        (("status", "none"), "holds no campaign"),
-        (("report", "none"), "holds no campaign"),
+        (("status", "none"), "there is no such file or folder"),
+        (("report", "none"), "there is no such file or folder"),
     ],
 )
 def test_bad_usage_gets_a_sentence(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

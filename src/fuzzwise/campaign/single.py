@@ -179,7 +179,7 @@ class Single:
         limits, n = self._limits, totals.observation.n
         if judgement.reached and judgement.decision:
             return Stopped("accepted-risk", judgement.decision.detail)
-        if limits.inputs is not None and n >= limits.inputs and not totals.doing:
+        if limits.inputs is not None and n >= limits.inputs and (ended or not totals.doing):
             return Stopped("input-budget", self._inputs_used(totals, limits.inputs))
         if self.is_interrupted:
             return Stopped("interrupted", "Interrupted by the user; all counts are kept.")
