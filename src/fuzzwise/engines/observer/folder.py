@@ -122,8 +122,12 @@ class CampaignFolder:
     def agreed(self, build: str, kind: dict[str, Any]) -> dict[str, Any]:
         """The record, if it is of this build and kind; a new one for a new folder."""
         record = self.record()
-        if record is None or not self.state_exists():  # nothing was counted yet
-            return {"fingerprint": build, "settings": kind, "generation": os.urandom(8).hex()}
+        fresh = {"fingerprint": build, "settings": kind, "generation": os.urandom(8).hex()}
+        if record is None:
+            return fresh
+        if not self.state_exists():  # nothing was counted yet
+            is_same = (record.get("fingerprint"), record.get("settings")) == (build, kind)
+            return record if is_same and "generation" in record else fresh
         if record.get("fingerprint") != build:
             raise AnotherBuild(
                 f"{self.out} holds a campaign of another build of the target. Counts of two "
