@@ -13,6 +13,7 @@ _OPERATOR = re.compile(r"\boperator\b")
 # What compilers and linkers append to the symbol of a function they copied or versioned.
 _SUFFIX = re.compile(
     r"(?:\.(?:part|isra|constprop|cold|llvm|lto_priv|\d+)\b)+|@@?[A-Z][\w.]*$|\[abi:\w*\]"
+    r"|::h[0-9a-f]{16}$"
 )
 
 _NOISE_NAMES = """
@@ -39,6 +40,12 @@ _NOISE_PREFIXES = (
     *("__asan", "__hwasan", "__lsan", "__msan", "__tsan", "__ubsan", "__sanitizer", "__sancov"),
     *("__interceptor_", "___interceptor_", "__interception", "fuzzer::", "__libc_start_"),
     *("std::__throw_", "<signal handler"),
+    # How Rust panics, and how cargo-fuzz calls a harness.
+    *("std::sys::", "std::sys_common::", "std::process::abort", "std::panicking::", "__rustc::"),
+    *("core::panicking::", "panic_abort::", "rust_begin_unwind", "rust_panic", "__rust_"),
+    *("core::option::unwrap_failed", "core::option::expect_failed", "core::result::unwrap_failed"),
+    *("core::slice::index::slice_", "core::str::slice_error_fail", "libfuzzer_sys::"),
+    *("rust_fuzzer_test_input", "std::panic::catch_unwind"),
 )
 # glibc picks these by the processor, so that the same bug has another top frame elsewhere.
 _VARIANT = re.compile(r"__(?:mem|str|stp|wcs|wmem)\w*_(?:avx|sse|evex|erms|generic|ssse|asimd)\w*")

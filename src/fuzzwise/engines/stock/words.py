@@ -13,6 +13,8 @@ _CRASH = "exitcode=77"
 def variables() -> dict[str, str]:
     """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
     known = environment(detect_leaks=True)
+    # Programs that would only print what UBSan sees, and go on; who has set it otherwise has that.
+    known["UBSAN_OPTIONS"] = f"halt_on_error=1:{known['UBSAN_OPTIONS']}"
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
         known[name] += f":{_CRASH}"
     return known
