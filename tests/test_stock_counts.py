@@ -190,12 +190,17 @@ def test_another_build_is_another_generation_with_the_corpus_so_far(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["discoveries", "campaign.json"])
-@pytest.mark.parametrize("damage", [b"", b"\xff\x00junk", None])
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00junk", "cut", "changed"])
 def test_damaged_counts_begin_again(tally, tmp_path, name, damage):
     session = session_of(tally, tmp_path / "t")
     first = session.turn(0.5, 1)
     path = next((tmp_path / "t").rglob(name))
-    path.write_bytes(path.read_bytes()[:-3] if damage is None else damage)
+    content = path.read_bytes()
+    if damage == "cut":
+        damage = content[:-3]
+    elif damage == "changed":  # the numbers still rise
+        damage = bytes([content[0] ^ 1]) + content[1:]
+    path.write_bytes(damage)
     again = session_of(tally, tmp_path / "t")
     assert again.totals() is None
     second = again.turn(0.3, 1)
