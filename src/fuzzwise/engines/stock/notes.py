@@ -16,7 +16,8 @@ def notes(counts: Counts) -> Iterator[str]:
         tenths = int(10 * counts.loading / counts.seconds)
         yield (
             f"more than {tenths * 10}% of its time goes into running its corpus at each of its "
-            "starts: give it longer epochs, or a smaller corpus (libFuzzer's -merge=1 makes one)"
+            "starts: mend the bugs that end it, or give it longer epochs or a smaller corpus "
+            "(libFuzzer's -merge=1 makes one)"
         )
     if counts.uncounted:
         yield (
