@@ -167,7 +167,7 @@ ROWS: list[tuple[str | list[str], str]] = [
     ("evaluate --published text", "Expected the table published with the paper"),
     # the compilers
     ("engine extra", "unexpected extra argument (extra)"),
-    ("doctor extra", "unexpected extra argument (extra)"),
+    ("doctor --extra", "No such option"),
 ]
 
 
@@ -192,7 +192,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "ended.log": b"INFO: Seed: 1\nINFO: Running with entropic power schedule\n",
         "snapshots.jsonl": b'{"format":"fuzzwise-observations","version":1}\n'
         b'{"n":5000,"seconds":9,"species":2,"discoveries":[1,40]}\n',
-        "program": b"#!/bin/sh\nexit 0\n",
+        "program": b"#!/bin/sh\n# starts one with FUZZWISE_STATE\nexit 0\n",
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
