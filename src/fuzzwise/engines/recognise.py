@@ -20,7 +20,10 @@ PATIENCE = 4.0
 LOOKED_FOR = (
     "LLVMFuzzerTestOneInput of libFuzzer, __AFL_SHM_ID of AFL++, FUZZWISE_STATE of fuzzwise"
 )
-AS_A_BLACK_BOX = "--engine black-box --arguments @@, with one seed file"
+AS_A_BLACK_BOX = (
+    "--engine black-box --arguments @@ and one seed file (in a campaign file: command = 'PROGRAM "
+    "@@' and corpus)"
+)
 
 _LONGEST = 1 << 20
 _HELP = "print_final_stats"
