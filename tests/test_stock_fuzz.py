@@ -85,7 +85,8 @@ def test_a_planted_bug_is_found_placed_and_shown_by_the_printed_command(built, t
     shown = subprocess.run(bug.command, shell=True, capture_output=True, text=True, check=False)
     assert shown.returncode != 0
     assert "AddressSanitizer" in shown.stderr or "libFuzzer" in shown.stderr
-    words = [sys.executable, "-m", "fuzzwise", "triage", str(tmp_path / "out"), "--json"]
+    words = [sys.executable, "-m", "fuzzwise", "triage", str(tmp_path / "out")]
+    words += ["--trust-command", "--json"]
     grouped = subprocess.run(words, capture_output=True, text=True, check=True)
     assert {b["id"] for b in json.loads(grouped.stdout)["bugs"]} & {b["id"] for b in told["bugs"]}
 

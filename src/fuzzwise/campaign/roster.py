@@ -93,7 +93,7 @@ class Roster:
         return sum(member.state == state for member in self.members)
 
     def remember(self, memory: Mapping[str, TargetMemory]) -> None:
-        """Go on from what an earlier run knew; what was broken gets another try."""
+        """Go on from what an earlier run knew; what was broken gets another try, one by one."""
         for member in self.members:
             known = memory[member.name]
             member.generation, member.looked = known.generation, known.looked
@@ -102,13 +102,16 @@ class Roster:
                 self._scheduler.recall(member.arm, _recalled(member, known))
                 self._scheduler.not_yet(member.arm)
             if known.state == BROKEN:
-                self._set_state(member, WAITING, "", "")
+                member.state, member.retry_at = BROKEN, 0.0
+                member.seen, member.signature = glance(member.plan), signature(member.plan)
+                self._scheduler.pause(member.arm)
             elif known.state == RETIRED:
                 member.state = RETIRED
                 member.seen = glance(member.plan)
                 self._scheduler.pause(member.arm)
                 if why := self._why_return(member, known):
                     self._return(member, why)
+        self._try_again(0.0)
 
     def took(self, member: Member, generation: str, judgement: Judgement) -> None:
         """A member had a turn: perhaps its risk is low enough now."""
@@ -158,16 +161,21 @@ class Roster:
 
     def look_around(self, now: float) -> None:
         """Bring back who has new files, and who is due for another try."""
+        self._try_again(now)
         for member in self.members:
-            if member.state == BROKEN and now >= member.retry_at:
-                member.retry_at = float("inf")
-                self._set_state(member, WAITING, "", "")
-                self._scheduler.resume(member.arm)
-            elif member.state != WAITING and (seen := glance(member.plan)) != member.seen:
+            if member.state != WAITING and (seen := glance(member.plan)) != member.seen:
                 member.seen = seen
                 if (new := signature(member.plan)) not in ("", member.signature):
                     member.signature = new
                     self._return(member, "Its program or its corpus has changed.")
+
+    def _try_again(self, now: float) -> None:
+        """Bring back who is due, one at a time: those that run do not wait for all of them."""
+        due = [m for m in self.members if m.state == BROKEN and now >= m.retry_at]
+        for member in due[:1] if self.count(WAITING) else due:
+            member.retry_at = float("inf")
+            self._set_state(member, WAITING, "", "")
+            self._scheduler.resume(member.arm)
 
     def _why_return(self, member: Member, known: TargetMemory) -> str:
         accepted = member.plan.accepted_risk
