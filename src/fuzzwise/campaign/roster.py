@@ -45,6 +45,7 @@ class Member:
     retry_at: float = float("inf")
     retry_after: float = RETRY
     empty_turns: int = 0
+    is_on_trial: bool = False
     _said: set[str] = field(default_factory=set)
 
     @property
@@ -61,6 +62,7 @@ class Member:
         """It ran inputs, without a problem."""
         self.retry_after = RETRY
         self.empty_turns = 0
+        self.is_on_trial = False
 
     def not_said(self, sentences: Iterable[str]) -> list[str]:
         """Those that were not said before; numbers in them do not make another sentence."""
@@ -152,7 +154,7 @@ class Roster:
         member.seen, member.signature = glance(member.plan), signature(member.plan)
         member.retry_at = retry_at
         member.retry_after *= 2
-        member.empty_turns = 0
+        member.empty_turns, member.is_on_trial = 0, False
         self._scheduler.not_yet(member.arm)  # its next try, when it is due, comes first
         self._scheduler.pause(member.arm)
         self._set_state(member, BROKEN, "broken", problem)
@@ -172,8 +174,10 @@ class Roster:
     def _try_again(self, now: float) -> None:
         """Bring back who is due, one at a time: those that run do not wait for all of them."""
         due = [m for m in self.members if m.state == BROKEN and now >= m.retry_at]
-        for member in due[:1] if self.count(WAITING) else due:
-            member.retry_at = float("inf")
+        others = [m for m in self.members if m.state == WAITING]
+        one = [] if any(m.is_on_trial for m in others) else due[:1]
+        for member in one if others else due:
+            member.retry_at, member.is_on_trial = float("inf"), True
             self._set_state(member, WAITING, "", "")
             self._scheduler.resume(member.arm)
 

@@ -87,7 +87,6 @@ class Fuzzing:
         self._interrupted = self._options_checked = False
         self._processes: list[FuzzingProcess | None] = [None] * jobs
         self._starts = self._short_lives = self._n_at_start = self._executed_at_start = 0
-        self._fruitless_before = len(fruitless)
         self.fruitless = fruitless
         """How processes ended, one after the other, that made no input and showed no bad seed."""
         self.start = Start(self.settings.startup)
@@ -182,7 +181,8 @@ class Fuzzing:
     def _is_over(self, used: float, seconds: float) -> bool:
         """Whether the turn ends here; BadInput where it is of no use to wait any longer.
 
-        What gets through its corpus has longer than the turn, and the rest of it later.
+        What gets through its corpus has longer than the turn, and the rest of it later; so has what
+        dies at its start, until it is known to be broken.
         """
         if self._interrupted and self.state is None:
             raise NothingYet("Interrupted before the target ran its first input.")
@@ -190,10 +190,9 @@ class Fuzzing:
             return True
         self._give_up_early()
         self._check_options()
-        is_loading = not self.start.made and len(self.fruitless) == self._fruitless_before
-        if used < (max(seconds, LOADING) if is_loading else seconds):
+        if used < (seconds if self.start.made else max(seconds, LOADING)):
             return False
-        if is_loading:
+        if not self.start.made:
             self._record["at_once"] = max(1, self.start.executed // 2)
         return True
 
