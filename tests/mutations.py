@@ -172,7 +172,7 @@ def _another_file(path: Path, other: Path) -> None:
 
 def _huge(path: Path, other: Path) -> None:
     with path.open("r+b") as file:
-        file.truncate(1 << 41)
+        file.truncate(1 << 39)
 
 
 _REPLACEMENTS = (

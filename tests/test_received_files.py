@@ -79,7 +79,7 @@ def test_a_file_that_is_too_large_is_refused_and_not_cut(tmp_path):
     with pytest.raises(BadInput, match="more than 10 bytes"):
         read_limited(tmp_path / "file", 10)
     with (tmp_path / "file").open("wb") as file:
-        file.truncate(1 << 40)
+        file.truncate(1 << 39)
     with bounded(), pytest.raises(BadInput, match="too large"):
         read_limited(tmp_path / "file")
 
@@ -168,7 +168,7 @@ def test_inputs_that_the_rest_of_the_state_knows_nothing_of_are_damage(name, at,
 def test_a_state_whose_head_is_as_large_as_a_disk_is_read_all_the_same(tmp_path):
     make_campaign(tmp_path)
     with (tmp_path / "state" / "head").open("r+b") as file:
-        file.truncate(1 << 40)
+        file.truncate(1 << 39)
     with bounded():
         assert watch([tmp_path])[0].observation.n == 1000
     assert bytes(State(tmp_path / "state").head)[:8] == bytes(Head(magic=0x31657369777A7566))[:8]
@@ -239,11 +239,11 @@ def test_a_recording_with_a_clock_that_no_replay_reaches_the_end_of_is_refused(t
         replay.main(words, standalone_mode=False)
 
 
-def test_a_log_with_a_hole_of_a_terabyte_is_read_to_its_end(tmp_path):
+def test_a_log_with_a_hole_of_half_a_terabyte_is_read_to_its_end(tmp_path):
     path = tmp_path / "stats"
     path.write_text(HONGGFUZZ + honggfuzz_row(0, 100, 1))
     with path.open("r+b") as file:
-        file.truncate(1 << 40)
+        file.truncate(1 << 39)
     with path.open("ab") as file:
         file.write(b"\n" + honggfuzz_row(9, 500, 2).encode())
     with bounded():

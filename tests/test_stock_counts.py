@@ -242,7 +242,8 @@ def test_a_seed_that_crashes_is_a_bug_and_left_out(tally, tmp_path):
 def test_what_takes_too_much_is_a_bug(kind, tmp_path, monkeypatch):
     program = stock_target.build(tmp_path, TARGETS / "stock_greedy.c", "-fsanitize=fuzzer,address")
     monkeypatch.setenv("GREEDY", kind)
-    session = session_of(program, tmp_path / "t", seconds=1.0, memory_mib=256)
+    memory = 256 if kind == "out-of-memory" else 2048
+    session = session_of(program, tmp_path / "t", seconds=1.0, memory_mib=memory)
     deadline = time.monotonic() + 60
     bugs: list[str] = []
     while not bugs and time.monotonic() < deadline:

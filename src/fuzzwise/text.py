@@ -112,6 +112,8 @@ def significant(number: str) -> int:
 
 def _raised(value: float, power: int) -> float:
     """A number rounded up to so many digits behind the point; what is close enough stays."""
+    if power > 300:  # next to nothing: there is no such power of ten
+        return value
     scaled = value * 10.0**power
     near = round(scaled)
     whole = near if abs(scaled - near) < 1e-6 * max(1.0, abs(scaled)) else math.ceil(scaled)

@@ -53,7 +53,7 @@ def wrapped(
     """
     plain = line.plain.rstrip()
     if width is None or cell_len(plain) <= width:
-        return [line]
+        return [line if width is None else line[: len(plain)]]
     indent = len(plain) - len(plain.lstrip()) if hang is None else hang
     made = [
         Text(" " * (indent if at else 0), end="", no_wrap=True).append_text(line[start:end])

@@ -311,9 +311,10 @@ class Fuzzing:
         made = self._inputs - self._n_at_start
         asked = self._interrupted or self._done() or bool(self._state and self._state.head.stop)
         alone = ending.kind != "killed" and not (ending.kind == "done" and asked)
-        self._short_lives = self._short_lives + 1 if alone and made < HOPELESS else 0
+        ran = max(made, self._executed - self._executed_at_start)  # a measurement counts none
+        self._short_lives = self._short_lives + 1 if alone and ran < HOPELESS else 0
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
-            self._crashed(ending, made)
+            self._crashed(ending)
         elif ending.kind == "done" and alone and made == 0:
             raise BadInput(self._explain(ending))
         elif ending.kind == "killed":
@@ -330,13 +331,13 @@ class Fuzzing:
                 f"{self.folder.crashes}. Fix the first one, then run again."
             )
 
-    def _crashed(self, ending: Ending, made: int) -> None:
+    def _crashed(self, ending: Ending) -> None:
         known = len(self._crashes.skipped)
         artifacts = self.folder.artifacts()
         if not artifacts and (ending.kind == "exit" or not self._ran_since_start):
             raise BadInput(self._explain(ending))
         self._crashes.add(ending, artifacts, self._inputs, self._seconds)
-        is_fruitless = made == 0 and len(self._crashes.skipped) == known
+        is_fruitless = not self._ran_since_start and len(self._crashes.skipped) == known
         if is_fruitless:
             self.fruitless.append(ending.kind)
         else:
