@@ -10,8 +10,9 @@ READY  := $(VENV)/.ready
 # default.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist worksteal
 
+# One more than there are cores, since campaigns in tests often wait.
 test: lint
-	$(PYTEST) -n 2
+	$(PYTEST) -n 3
 
 # What can be said within a minute: all that starts no process.
 check: lint
@@ -79,6 +80,7 @@ bench: $(READY)
 # Damaged files of every format that is read, 20,000 of each; hours. CASES=1000 for fewer.
 CASES ?= 20000
 fuzz-readers: $(READY)
+	FUZZWISE_CUTS=2000 $(PYTEST) tests/test_power_cut.py
 	$(BIN)/python tools/fuzz_readers.py --cases $(CASES)
 
 # Real libraries, fetched from Debian and built; about half an hour each.

@@ -3,6 +3,7 @@ counts twice, and counts of which some are older than others are never gone on w
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -28,7 +29,8 @@ from observer_states import FEATURES, SEEDS, make_state
 from power_cut import Disk
 from stored import plan, turn
 
-CUTS = 500
+CUTS = int(os.environ.get("FUZZWISE_CUTS", "150"))
+"""`make fuzz-readers` has more of them."""
 KIND = {"species": "feature"}
 STEP = 10
 """Inputs from one discovery to the next."""

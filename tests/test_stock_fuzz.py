@@ -22,7 +22,7 @@ from fuzzwise.triage.bug_book import BugBook
 from observed_target import EXAMPLES, TARGETS, fuzz
 from reading import read_state
 
-KILLS = 20
+KILLS = 8
 STARTUP = ("--startup", "2s")
 
 # name of the target, words for `fuzz`, part of the sentence
