@@ -93,3 +93,16 @@ def test_json_is_printable_and_means_the_same() -> None:
 def test_sentences_keep_their_lines() -> None:
     assert shown("one\ntwo\t\x1b") == "one\ntwo\\t\\x1b"
     assert os.fsencode(shown(NAME))
+
+
+def test_a_name_in_a_chart_is_no_script(tmp_path: Path) -> None:
+    alt = pytest.importorskip("altair")
+    from fuzzwise.report.charts.file import save
+
+    name = "</script><script>alert(1)</script>"
+    values = alt.Data(values=[{"name": name, "runs": 1}])
+    save(alt.Chart(values).mark_bar().encode(x="name:N", y="runs:Q"), tmp_path / "chart.html")
+    page = (tmp_path / "chart.html").read_text()
+    assert "alert(1)" in page
+    assert "<script>alert" not in page
+    assert "Content-Security-Policy" in page
