@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from fuzzwise import interrupts, streams
-from fuzzwise.text import printable
+from fuzzwise.text import shown
 
 WHOLE_STORY = "FUZZWISE_TRACEBACK"
 """The variable that asks for tracebacks."""
@@ -30,9 +30,8 @@ def asks_for_whole_story() -> bool:
 
 def say(sentence: str) -> None:
     """Print to stderr, where that is possible; names in it may hold anything."""
-    safe = "\n".join(map(printable, sentence.split("\n")))
     try:
-        print(_fitted(safe), file=sys.stderr, flush=True)  # noqa: T201
+        print(_fitted(shown(sentence)), file=sys.stderr, flush=True)  # noqa: T201
     except (OSError, ValueError):
         streams.give_up(sys.stderr)
 

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from fuzzwise.engines.process import Ending
+from fuzzwise.errors import BadInput
 from fuzzwise.text import clean, printable
 from fuzzwise.triage.examine import from_report
 
 _BEGUN = "INFO: "
 """What libFuzzer says first, once LLVMFuzzerInitialize has returned."""
 
+_UNKNOWN_OPTION = re.compile(r"unrecognized flag '([^']{1,200})'")
 _REPORT = "Sanitizer:"
 MOST_WORDS = 300
+
+
+def explain(program: Path, ending: Ending, has_run: bool) -> str:
+    """Why a process ended that should not have; BadInput where it was an option."""
+    check_options(program, ending.output)
+    when = "" if has_run else f" {moment(ending.output)}"
+    return f"{program} {how_it_ended(ending)}{when}. {last_words(ending.output)}"
+
+
+def check_options(program: Path, output: str) -> None:
+    """BadInput where libFuzzer has said that it does not know an option."""
+    if unknown := _UNKNOWN_OPTION.search(output):
+        raise BadInput(
+            f"{program}: libFuzzer does not know the option {printable(unknown[1])!r}; remove it."
+        )
+
+
+def has_begun(output: str) -> bool:
+    """Whether libFuzzer has come to its own first words."""
+    return _BEGUN in output
 
 
 def how_it_ended(ending: Ending) -> str:
@@ -26,12 +51,12 @@ def how_it_ended(ending: Ending) -> str:
 
 def moment(output: str) -> str:
     """How far it was."""
-    return "while it ran its first input" if _BEGUN in output else "before it ran an input"
+    return "while it ran its first input" if has_begun(output) else "before it ran an input"
 
 
 def where_it_waits(output: str) -> str:
     """Where one that has run nothing can be stuck."""
-    if _BEGUN in output:
+    if has_begun(output):
         return "its first input does not end"
     return "does it wait, or loop, in LLVMFuzzerInitialize or before main?"
 

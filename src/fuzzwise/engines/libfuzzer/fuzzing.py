@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 import zlib
 from collections.abc import Callable
@@ -11,8 +10,9 @@ from typing import Any
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
-from fuzzwise.engines.libfuzzer.endings import how_it_ended, last_words, moment, where_it_waits
+from fuzzwise.engines.libfuzzer.endings import check_options, explain, where_it_waits
 from fuzzwise.engines.libfuzzer.launch import Launch, of_program
+from fuzzwise.engines.libfuzzer.lives import KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.libfuzzer.words import options, variables
@@ -23,7 +23,6 @@ from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.engines.starting import LOADING, Start, no_input
 from fuzzwise.errors import BadInput
-from fuzzwise.text import printable
 from fuzzwise.triage.bug_book import BugBook
 
 STOP_WAIT = 1.0
@@ -32,20 +31,12 @@ STOP_WAIT = 1.0
 SAVE_EVERY = 1.0
 """Seconds between two looks at what must be written; that is what a kill may cost."""
 
-UNKNOWN_OPTION = re.compile(r"unrecognized flag '([^']{1,200})'")
-
-FRUITLESS = 3
-"""Processes in a row that died before they had made an input: the target cannot be fuzzed."""
-
-HOPELESS = 20
-"""Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
-
 
 class Fuzzing:
     """A turn; ``run`` goes on until its time is over, all inputs are made, or ``interrupt``.
 
     The target is a program with the engine in it, unless ``launch`` says what else is started.
-    ``corpus`` is what earlier turns have written of the same counts, ``fruitless`` how their last
+    ``corpus`` is what earlier turns have written of the same counts, ``lives`` how their last
     processes ended. ``tick``: seconds between two
     looks at the counts. ``began``: when the turn did, by the monotonic clock; its core is taken
     from then on, also while the target is not fuzzed yet, or not any more.
@@ -62,7 +53,7 @@ class Fuzzing:
         began: float,
         launch: Launch | None,
         corpus: CorpusFiles,
-        fruitless: list[str],
+        lives: Lives,
     ) -> None:
         self.plan = plan
         self.settings: LibFuzzerSettings = plan.settings or LibFuzzerSettings()
@@ -86,9 +77,8 @@ class Fuzzing:
         self._corpus = corpus
         self._interrupted = self._options_checked = False
         self._processes: list[FuzzingProcess | None] = [None] * jobs
-        self._starts = self._short_lives = self._n_at_start = self._executed_at_start = 0
-        self.fruitless = fruitless
-        """How processes ended, one after the other, that made no input and showed no bad seed."""
+        self._starts = self._n_at_start = self._executed_at_start = 0
+        self._lives = lives
         self.start = Start(self.settings.startup)
         """How far it has come in this turn."""
         self._known_inputs = int(self._record.get("inputs", 0))
@@ -167,7 +157,7 @@ class Fuzzing:
             self._take_core()
             self.start.look(passed, self._executed - first[1], self._inputs - first[0])
             if self.start.made:
-                self.fruitless.clear()
+                self._lives.has_made_one()
             if self._inputs > self._n_at_start:
                 self._seeds.executed()
             if now >= self._saved + SAVE_EVERY:
@@ -312,24 +302,19 @@ class Fuzzing:
         asked = self._interrupted or self._done() or bool(self._state and self._state.head.stop)
         alone = ending.kind != "killed" and not (ending.kind == "done" and asked)
         ran = max(made, self._executed - self._executed_at_start)  # a measurement counts none
-        self._short_lives = self._short_lives + 1 if alone and ran < HOPELESS else 0
+        self._lives.ended(alone, ran)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
             self._crashed(ending)
         elif ending.kind == "done" and alone and made == 0:
             raise BadInput(self._explain(ending))
         elif ending.kind == "killed":
             if not self._ran_since_start:
-                self.fruitless.append("killed, by itself or for want of memory")
+                self._lives.fruitless.append(KILLED)
             if not any(self._processes):
                 self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
             raise refusal(ending.output, self._explain(ending))
-        if self._short_lives >= HOPELESS:
-            raise BadInput(
-                f"{self.plan.program} ends ({ending.kind}) on nearly every input: {HOPELESS} "
-                f"processes in a row died within {HOPELESS} inputs each. The crashes are in "
-                f"{self.folder.crashes}. Fix the first one, then run again."
-            )
+        self._lives.check_hopeless(self.plan.program, ending.kind, self.folder.crashes)
 
     def _crashed(self, ending: Ending) -> None:
         known = len(self._crashes.skipped)
@@ -338,17 +323,11 @@ class Fuzzing:
             raise BadInput(self._explain(ending))
         self._crashes.add(ending, artifacts, self._inputs, self._seconds)
         is_fruitless = not self._ran_since_start and len(self._crashes.skipped) == known
-        if is_fruitless:
-            self.fruitless.append(ending.kind)
-        else:
-            self.fruitless.clear()
+        self._lives.crashed(ending.kind, fruitless=is_fruitless)
 
     def _explain(self, ending: Ending) -> str:
         """Why a process ended that should not have."""
-        if unknown := UNKNOWN_OPTION.search(ending.output):
-            return _unknown(self.plan, unknown[1])
-        when = "" if self._ran_since_start else f" {moment(ending.output)}"
-        return f"{self.plan.program} {how_it_ended(ending)}{when}. {last_words(ending.output)}"
+        return explain(self.plan.program, ending, self._ran_since_start)
 
     def _give_up_early(self) -> None:
         """Where a target runs nothing: it is no observed one, it dies each time, or it is stuck."""
@@ -361,12 +340,7 @@ class Fuzzing:
                 "CC='fuzzwise cc', or with LIB_FUZZING_ENGINE=$(fuzzwise engine); or fuzz it as it "
                 "is: --engine stock if it takes libFuzzer's options, else --engine black-box."
             )
-        if len(self.fruitless) >= FRUITLESS and not self.start.made:
-            raise BadInput(
-                f"{program} ends ({self.fruitless[-1]}) before it has made an input, "
-                f"{len(self.fruitless)} times in a row. What it showed is in "
-                f"{self.folder.crashes}; correct the target, then run again."
-            )
+        self._lives.check(program, self.folder.crashes, self.start.made)
         if self.start.is_stuck:
             said = "".join(process.output for process in self._processes if process)
             raise BadInput(no_input(program, self.settings.startup, where_it_waits(said)))
@@ -377,8 +351,8 @@ class Fuzzing:
             return
         self._options_checked = True
         for process in self._processes if self.settings.options else ():
-            if process and (unknown := UNKNOWN_OPTION.search(process.output)):
-                raise BadInput(_unknown(self.plan, unknown[1]))
+            if process:
+                check_options(self.plan.program, process.output)
 
     # ── what it shows ─────────────────────────────────────────────────────────────────────────
 
@@ -426,7 +400,3 @@ class Fuzzing:
                 "skipped": sorted(self._crashes.skipped),
             }
         )
-
-
-def _unknown(plan: TargetPlan, option: str) -> str:
-    return f"{plan.program}: libFuzzer does not know the option {printable(option)!r}; remove it."

@@ -13,6 +13,7 @@ from fuzzwise.engines import stability
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
+from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
 from fuzzwise.engines.observer.observed import (
@@ -63,7 +64,7 @@ class LibFuzzerSession:
         self._stop = False
         self._latest: Totals | None = None
         self._notes: tuple[str, ...] = ()
-        self._fruitless: list[str] = []
+        self._lives = Lives()
 
     def interrupt(self) -> None:
         """End the present turn at once, or the next one."""
@@ -131,7 +132,7 @@ class LibFuzzerSession:
             began=began,
             launch=launch,
             corpus=self._corpus,
-            fruitless=self._fruitless,
+            lives=self._lives,
         )
         with self._lock:
             self._fuzzing = fuzzing

@@ -9,14 +9,16 @@ from collections.abc import Callable
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
+from fuzzwise.engines.libfuzzer.endings import check_options
 from fuzzwise.engines.libfuzzer.launch import Launch
+from fuzzwise.engines.libfuzzer.lives import KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.observer.folder import fingerprint
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.engines.starting import LOADING, Start
 from fuzzwise.engines.stock.corpus import Corpus
 from fuzzwise.engines.stock.counts import KIND, Counts, StockFolder, counts_in
-from fuzzwise.engines.stock.problems import Lives, explain, stuck, unknown_option
+from fuzzwise.engines.stock.problems import explain, stuck
 from fuzzwise.engines.stock.process import StockProcess
 from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.engines.stock.settings import StockSettings
@@ -169,10 +171,9 @@ class Fuzzing:
             said = self._process.output if self._process else ""
             raise BadInput(stuck(self.plan.program, self.settings.startup, said))
         self._check_options()
-        is_loading = self._is_loading and not self.lives.fruitless
-        if used < (max(seconds, LOADING) if is_loading else seconds):
+        if used < (max(seconds, LOADING) if self._is_loading else seconds):
             return False
-        if is_loading and self.start.executed:
+        if self._is_loading and self.start.executed:
             self._record["at_once"] = max(1, self.corpus.chosen // 4)
         return True
 
@@ -246,7 +247,7 @@ class Fuzzing:
             raise BadInput(explain(self.plan.program, ending, said.has_run))
         elif ending.kind == "killed":
             if not said.made:
-                self.lives.fruitless.append("killed, by itself or for want of memory")
+                self.lives.fruitless.append(KILLED)
             self._adopt_orphans()  # killed after it had written a crash
         self.lives.check_hopeless(self.plan.program, ending.kind, self.folder.crashes)
 
@@ -267,10 +268,8 @@ class Fuzzing:
         if not artifacts and (ending.kind in ("exit", "state") or not has_run):
             raise BadInput(explain(self.plan.program, ending, has_run))
         self._crashes.add(ending, artifacts, self.counts.n, self.counts.seconds)
-        if made == 0 and len(self._crashes.skipped) == known:
-            self.lives.fruitless.append(ending.kind)
-        else:
-            self.lives.fruitless.clear()
+        is_fruitless = made == 0 and len(self._crashes.skipped) == known
+        self.lives.crashed(ending.kind, fruitless=is_fruitless)
 
     def _check_options(self) -> None:
         """BadInput where libFuzzer says that it does not know an option, and goes on without it."""
@@ -278,7 +277,7 @@ class Fuzzing:
             return
         self._options_checked = True
         if self.settings.options and self._process:
-            unknown_option(self.plan.program, self._process.output)
+            check_options(self.plan.program, self._process.output)
 
     def _finish(self) -> None:
         """Let the process end after its present input, then by force."""

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.leftovers import end_all
+from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.observer.folder import AnotherBuild, DamagedState
 from fuzzwise.engines.observer.observed import none_is_new, why_counts_began_again
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.stock.counts import Counts, StockFolder, counts_in
 from fuzzwise.engines.stock.fuzzing import Fuzzing
 from fuzzwise.engines.stock.notes import notes
-from fuzzwise.engines.stock.problems import Lives
 from fuzzwise.engines.stock.settings import StockSettings
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import Bug, BugBook
