@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 import afl_target
+import broken_targets
 import observed_target
+from broken_targets import STARTUP
 from observed_target import TARGETS, fuzz
 from reading import read_state
 
@@ -25,33 +27,16 @@ SLACK = 20.0
 """Seconds that a busy machine may take longer to start and end a few processes; what hangs, hangs
 for ever."""
 
-STARTUP = ("--startup", "2s")
-
 # name of the target, words for `fuzz`, part of the sentence
 BROKEN = [
-    ("waits-before-main", STARTUP, "has run no input within 2 s of its start: does it wait"),
-    ("waits-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
+    *broken_targets.BROKEN,
     ("loops-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
     ("stops-at-start", STARTUP, "has run no input within 2 s"),
-    ("silent-at-start", STARTUP, "has run no input within 2 s"),
-    ("loops", STARTUP, "its first input does not end"),
     ("waits", STARTUP, "its first input does not end"),
-    ("stops", STARTUP, "its first input does not end"),
     ("dies-before-main", (), "crashed (SEGV in before_main) before it ran an input"),
-    ("exits-at-start", (), "ended with status 0 before it ran an input. Its last words: 'no lic"),
-    ("fails-at-start", (), "ended with status 3 before it ran an input. Its last words: 'no con"),
     ("aborts-at-start", (), "crashed (abort in LLVMFuzzerInitialize) before it ran an input"),
-    ("leaves", (), "ended with status 0 while it ran its first input"),
-    ("exits", (), "ends (crash) before it has made an input, 3 times in a row"),
-    ("aborts", (), "ends (crash) before it has made an input, 3 times in a row"),
-    ("kills-itself", (), "ends (killed, by itself or for want of memory) before it has made"),
-    ("loops", ("--libfuzzer", "-timeout=1"), "ends (timeout) before it has made an input, 3 times"),
-    ("good", ("--libfuzzer", "-nonsense=4"), "libFuzzer does not know the option '-nonsense=4'"),
     ("good", ("--libfuzzer", "-help=1"), "remove it: it makes libFuzzer do something else"),
-    ("good", ("--libfuzzer", "-runs=5"), "take --inputs instead"),
     ("good", ("--libfuzzer", "nonsense"), "'nonsense' is none; expected one such as -use_cmp=1"),
-    # The time is shorter than the limit of the start.
-    ("waits-at-start", ("--time", "1s"), "has not run a single input (starting: it has run no"),
 ]
 
 # content of a harness in Python, part of the sentence

@@ -154,7 +154,8 @@ def test_links_that_targets_make_where_they_run_do_not_matter(tmp_path: Path) ->
         place = folder / "targets" / "a" / name
         place.mkdir(parents=True)
         (place / "link").symlink_to("/etc/hostname")
-    open_store(folder).close()
+    with open_store(folder) as store:
+        assert store.has_runs()
 
 
 def test_a_lock_is_a_plain_file_of_ones_own_and_keeps_its_content(

@@ -80,13 +80,7 @@ def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
 
 def make_private(folder: Path) -> None:
     """Make a folder, where it is missing, that is its owner's alone; one that is there stays."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
-    folder.mkdir(mode=0o700, exist_ok=True)
-    see_to_disk(*(path.parent for path in missing))
+    make_folders(folder, mode=0o700)
 
 
 def refuse_links(folder: Path, *, but_in: Collection[str] = ()) -> None:
@@ -121,11 +115,19 @@ def see_to_disk(*paths: Path) -> None:
             os.close(handle)
 
 
-def make_folders(*folders: Path) -> None:
-    """Make folders, with those above them, and see to the disk that they are there."""
+def make_folders(*folders: Path, mode: int = 0o777) -> None:
+    """Make folders, with those above them, and see to the disk that they are there.
+
+    ``mode`` is for the folders themselves; NotADirectoryError where a file is above one.
+    """
     for folder in folders:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            what = os.strerror(errno.ENOTDIR)
+            raise NotADirectoryError(errno.ENOTDIR, what, str(folder)) from error
+        folder.mkdir(mode=mode, exist_ok=True)
         see_to_disk(*(path.parent for path in missing))
 
 

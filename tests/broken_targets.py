@@ -1,0 +1,24 @@
+"""Ways in which targets/does_not_run.c does not run, and what is said, whoever fuzzes it."""
+
+from __future__ import annotations
+
+STARTUP = ("--startup", "2s")
+
+# name of the target, words for `fuzz`, part of the sentence
+BROKEN: list[tuple[str, tuple[str, ...], str]] = [
+    ("waits-before-main", STARTUP, "has run no input within 2 s of its start: does it wait"),
+    ("waits-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
+    ("silent-at-start", STARTUP, "has run no input within 2 s"),
+    ("loops", STARTUP, "its first input does not end"),
+    ("stops", STARTUP, "its first input does not end"),
+    ("exits-at-start", (), "ended with status 0 before it ran an input. Its last words: 'no lic"),
+    ("fails-at-start", (), "ended with status 3 before it ran an input. Its last words: 'no con"),
+    ("leaves", (), "ended with status 0 while it ran its first input"),
+    ("exits", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("aborts", (), "ends (crash) before it has made an input, 3 times in a row"),
+    ("kills-itself", (), "ends (killed, by itself or for want of memory) before it has made"),
+    ("loops", ("--libfuzzer", "-timeout=1"), "ends (timeout) before it has made an input, 3 times"),
+    ("good", ("--libfuzzer", "-nonsense=4"), "libFuzzer does not know the option '-nonsense=4'"),
+    ("good", ("--libfuzzer", "-runs=5"), "take --inputs instead"),
+    ("waits-at-start", ("--time", "1s"), "has not run a single input (starting: it has run no"),
+]
