@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -25,6 +24,7 @@ from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
 from fuzzwise.campaign.file import read_plan as read_campaign
 from fuzzwise.campaign.finished import run_entry
+from fuzzwise.cli import load
 from fuzzwise.engines.blackbox import input_hash
 from fuzzwise.engines.blackbox import tally as tallies
 from fuzzwise.engines.contract import TargetPlan
@@ -122,7 +122,7 @@ def damage(rng: random.Random, folder: Path) -> str:
 
 def command(name: str, *words: object) -> None:
     """A command, as it is called by its name; what it prints must be text that can be printed."""
-    main = import_module(f"fuzzwise.cli.{name}").command.main
+    main = load(name).main
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         with contextlib.suppress(click.exceptions.Exit):

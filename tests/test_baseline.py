@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -18,7 +17,7 @@ import pytest
 
 from campaign_states import example_state
 from fuzzwise.campaign.baseline import new_bugs, read_baseline
-from fuzzwise.cli import COMMANDS
+from fuzzwise.cli import COMMANDS, load
 from fuzzwise.errors import BadInput
 from test_run import BUGGY_TARGET, fuzzwise, write_file, write_sources
 
@@ -130,7 +129,7 @@ def test_its_commands_have_the_options_of_ours() -> None:
         assert name in COMMANDS
         ours = [word for word in words if word not in ("||", ">>", "status=$?")]
         ours = [word for word in ours if not word.startswith("$")]
-        command: click.Command = import_module(f"fuzzwise.cli.{name}").command
+        command = load(name)
         assert command.make_context(name, ours).params
         with pytest.raises(click.NoSuchOption):
             command.make_context(name, [*ours, "--no-such-option"])

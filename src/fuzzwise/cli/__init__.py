@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fuzzwise import __version__, interrupts
 from fuzzwise.programs import search_path
+
+if TYPE_CHECKING:
+    import click
 
 COMMANDS = {
     "run": "many targets under one budget: where to fuzz next, and when to stop",
@@ -76,20 +80,22 @@ def _command(words: list[str]) -> int:
 
 
 def _run(name: str, words: list[str]) -> int:
-    from importlib import import_module
-
-    import click
-
     os.environ["PATH"] = search_path()  # for what compilers and targets start in their turn, too
     # numba would take it from a file in the current folder, and load compiled code from there.
     os.environ.setdefault("NUMBA_CACHE_DIR", "")
-    command: click.Command = import_module(f"fuzzwise.cli.{name}").command
-    with (
-        interrupts.AsExceptions(),
-        command.make_context(f"fuzzwise {name}", words, help_option_names=_HELP) as context,
-    ):
+    command = load(name)
+    with interrupts.AsExceptions(), command.make_context(f"fuzzwise {name}", words) as context:
         command.invoke(context)
     return 0
+
+
+def load(name: str) -> click.Command:
+    """A command by its name, with what all of them share."""
+    from importlib import import_module
+
+    command: click.Command = import_module(f"fuzzwise.cli.{name}").command
+    command.context_settings["help_option_names"] = _HELP
+    return command
 
 
 def _overview() -> str:
