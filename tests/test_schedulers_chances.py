@@ -121,7 +121,8 @@ def assert_follows(counts: np.ndarray, chances: dict[int, float], where: str) ->
 
 
 def test_every_registered_policy_is_restated():
-    assert set(POLICIES) <= set(CASES)
+    by_bugs = {name for name, policy in POLICIES.items() if not policy.needs_coverage}
+    assert by_bugs <= set(CASES)  # the others: test_schedulers_rivals.py
 
 
 @pytest.mark.parametrize("case", CASES)

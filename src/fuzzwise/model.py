@@ -89,6 +89,7 @@ class Observation:
     n; ``measured``: (m, Δ(m)) at earlier points m. ``waiting``: share of the seeds that the fuzzer
     prefers which it has not mutated yet, 1 where it does not say; None where it chooses each seed
     anew. ``tried``: seeds that it has mutated in all, preferred or not; None where it does not say.
+    ``corpus``: inputs kept because they showed something new, those of the initial corpus included.
     """
 
     n: int
@@ -104,3 +105,4 @@ class Observation:
     measured: tuple[tuple[int, float], ...] = ()
     waiting: float | None = None
     tried: int | None = None
+    corpus: int | None = None

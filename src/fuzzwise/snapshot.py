@@ -32,6 +32,14 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
+class FirstShown:
+    """A bug, and the inputs that the campaign had made when it first showed it."""
+
+    id: str
+    n: int
+
+
+@dataclass(frozen=True)
 class Campaign:
     """The observations of one campaign, oldest first; campaigns of one subject are comparable."""
 
@@ -39,6 +47,7 @@ class Campaign:
     observations: tuple[Observation, ...] = ()
     subject: str = ""
     species_kind: str = "feature"
+    bugs: tuple[FirstShown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,11 @@ class _Truth(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     inputs: int | None = None
 
 
+class _Bug(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    n: int
+
+
 class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     n: int
     seconds: float | None = None
@@ -89,6 +103,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     truth: _Truth | None = None
     waiting: float | None = None
     tried: int | None = None
+    corpus: int | None = None
+    bugs: list[_Bug] = []
 
 
 class _FieldError(Exception):
@@ -147,7 +163,8 @@ def dump(campaign: Campaign) -> Iterator[str]:
     yield header_line(campaign)
     written = 0
     for observation in campaign.observations:
-        yield observation_line(observation, since=written)
+        bugs = [bug for bug in campaign.bugs if written < bug.n <= observation.n]
+        yield observation_line(observation, since=written, bugs=bugs)
         written = observation.n
 
 
@@ -157,8 +174,10 @@ def header_line(campaign: Campaign) -> str:
     return msgspec.json.encode(header).decode()
 
 
-def observation_line(observation: Observation, since: int = 0) -> str:
-    """One observation as a line; ``since`` is the n of the line before it."""
+def observation_line(
+    observation: Observation, since: int = 0, bugs: Iterable[FirstShown] = ()
+) -> str:
+    """One observation as a line; ``since`` is the n of the line before it, ``bugs`` are new."""
     seeds = observation.seeds
     truth = observation.truth
     found = observation.discoveries
@@ -184,6 +203,8 @@ def observation_line(observation: Observation, since: int = 0) -> str:
         truth=None if truth is None else _raw_truth(truth),
         waiting=observation.waiting,
         tried=observation.tried,
+        corpus=observation.corpus,
+        bugs=[_Bug(bug.id, bug.n) for bug in bugs],
     )
     return msgspec.json.encode(line).decode()
 
@@ -197,12 +218,13 @@ class _Builder:
     measured: tuple[tuple[int, float], ...] = ()
     found: Ints = field(default_factory=lambda: np.zeros(1024, dtype=np.int64))
     count: int | None = None
+    bugs: list[FirstShown] = field(default_factory=list)
 
     def campaign(self) -> Campaign:
         header = self.header
-        return Campaign(
-            header.campaign, tuple(self.observations), header.subject, header.species_kind
-        )
+        seen = tuple(self.observations)
+        bugs = tuple(self.bugs)
+        return Campaign(header.campaign, seen, header.subject, header.species_kind, bugs)
 
     def add(self, line: _Line) -> None:
         observation = Observation(
@@ -219,13 +241,21 @@ class _Builder:
             measured=self.measured,
             waiting=line.waiting,
             tried=line.tried,
+            corpus=line.corpus,
         )
         self._check_order(observation)
         for where, what in problems(observation):
             raise _FieldError(where, what)
         if observation.truth is not None:
             self.measured = (*self.measured, (observation.n, observation.truth.probability))
+        self.bugs += self._bugs(line)
         self.observations.append(observation)
+
+    def _bugs(self, line: _Line) -> list[FirstShown]:
+        for bug in line.bugs:
+            if not 0 <= bug.n <= line.n:
+                raise _FieldError("bugs", f"has one at input {bug.n}, outside of 0 … {line.n}")
+        return [FirstShown(bug.id, bug.n) for bug in line.bugs]
 
     def _discoveries(self, new: list[int] | None) -> Ints | None:
         if new is None:
@@ -294,7 +324,7 @@ def _explain(message: str, kind: type) -> tuple[str, str]:
     path = re.sub(r"^\.", "", where.rstrip("`")).replace("[...]", "")
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", text)
     if unknown:
-        holder: dict[str, type] = {"seeds": _Seeds, "truth": _Truth}
+        holder: dict[str, type] = {"seeds": _Seeds, "truth": _Truth, "bugs": _Bug}
         known = list(holder.get(path, kind).__annotations__)
         near = difflib.get_close_matches(unknown[1], known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known fields are {', '.join(known)}"

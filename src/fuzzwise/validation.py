@@ -28,6 +28,7 @@ def problems(observation: Observation) -> Iterator[Problem]:
 def _sizes(o: Observation) -> Iterator[Problem]:
     """Numbers beyond 64 bits: no arithmetic below is meant for them."""
     counts: dict[str, int | None] = {"n": o.n, "species": o.species, "k": o.k, "tried": o.tried}
+    counts["corpus"] = o.corpus
     counts |= {f"f[{i}]": count for i, count in enumerate(o.f or (), start=1)}
     counts |= {f"resets.{abs(a) % 1000}": max(abs(a), abs(s)) for a, s in o.resets.items()}
     if o.truth is not None:
@@ -50,6 +51,8 @@ def _scalars(o: Observation) -> Iterator[Problem]:
     for i, count in enumerate(o.f or (), start=1):
         if count < 0:
             yield f"f[{i}]", f"is {count}; a number of species cannot be negative"
+    if o.corpus is not None and o.corpus < 0:
+        yield "corpus", f"is {o.corpus}; a number of inputs cannot be negative"
     if o.k is not None and o.k < 0:
         yield "k", f"is {o.k}; a number of inputs cannot be negative"
     for a, singletons in o.resets.items():

@@ -379,4 +379,5 @@ def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added)
         discovery_rate=judgement.discovery_rate * weight if member.finds_coverage else 0.0,
         seconds_left=(judgement.seconds_to_decision or 0.0) / weight,
         recent_bugs=recent_bugs(totals),
+        species=(totals.observation.species or 0) if member.finds_coverage else 0,
     )

@@ -1,4 +1,4 @@
-"""``fuzzwise record``: black-box fuzzing of many configurations, every crash logged."""
+"""``fuzzwise record``: everything fuzzed alone, and what it shows logged, for replays."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fuzzwise.cli import INTERRUPTED, options, output
+from fuzzwise.cli import BAD_USAGE, INTERRUPTED, growth_output, options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.report import grid, lines
 from fuzzwise.text import many
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
+    from fuzzwise.lab.growth.recorder import GrowthPlan
     from fuzzwise.lab.recording.config import RecordingPlan
     from fuzzwise.lab.recording.recorder import Recorded
 
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
     "--cores", type=click.IntRange(1), help="Configurations at once, instead of the file's."
 )
 @click.option(
+    "--repeats",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Recordings of each target of a campaign file; configurations have one each.",
+)
+@click.option(
     "--skip-broken",
     is_flag=True,
     help="Leave out configurations that cannot be fuzzed, and record the others.",
@@ -53,16 +61,24 @@ def command(
     out: Path,
     time_text: str | None,
     cores: int | None,
+    repeats: int,
     skip_broken: bool,
     only_check: bool,
     as_json: bool,
 ) -> None:
-    """Fuzz every configuration of CONFIG.toml for the whole time, and log every crash.
+    """Fuzz everything in CONFIG.toml for the whole time, each alone, and log what it shows.
 
-    A configuration is a program that reads a file (@@ in its command) or its standard input, and a
+    A campaign file: every target is fuzzed several times from its corpus, and what it found when
+    is kept, for replays of schedules by coverage and bugs. Otherwise a configuration is a program that reads a file (@@ in its command) or its standard input, and a
     seed file. Every one is tried on its unchanged seed before time is spent. `fuzzwise triage`
     turns the crashes into bugs, `fuzzwise replay` compares schedulers on the result.
     """
+    if growth_output.is_campaign_file(plan_file):
+        seconds = None if time_text is None else parse_duration(time_text)
+        _record_growth(
+            growth_output.plan_growth(plan_file, out, seconds, cores, repeats), out, as_json
+        )
+        return
     from fuzzwise.lab.recording.config import read_plan
     from fuzzwise.lab.recording.log import load_pyarrow
     from fuzzwise.lab.recording.recorder import broken, record
@@ -85,6 +101,20 @@ def command(
         output.print_json(_as_json(out, results))
     else:
         _show(out, results)
+    if not all(result.finished for result in results):
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _record_growth(plan: GrowthPlan, out: Path, as_json: bool) -> None:
+    stop = threading.Event()
+    with _stopping(stop):
+        results = growth_output.record_growth(plan, out, stop)
+    if as_json:
+        output.print_json(growth_output.recorded_json(out, results))
+    else:
+        growth_output.show_recorded(results, out)
+    if any(result.problem for result in results):
+        raise click.exceptions.Exit(BAD_USAGE)
     if not all(result.finished for result in results):
         raise click.exceptions.Exit(INTERRUPTED)
 

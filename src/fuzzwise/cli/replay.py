@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from fuzzwise.cli import options, output
+from fuzzwise.cli import growth_output, options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.report import grid, lines
 from fuzzwise.text import many
@@ -69,6 +69,27 @@ SYNTHETIC_SECONDS = 10 * 86400.0
     help="Time of an epoch of fixed-time schedulers. Default: 10s, or less for a short budget.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Threads to use. Default: all cores.")
+@click.option(
+    "--outcome",
+    type=click.Choice(["coverage", "discoveries", "proportion", "retired", "bugs"]),
+    default="coverage",
+    show_default=True,
+    help="What schedulers are compared by, in recordings of the targets of a campaign.",
+)
+@click.option(
+    "--accept-risk",
+    "accepted_risk",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="RISK",
+    help="Retire targets below that risk, in recordings of the targets of a campaign.",
+)
+@click.option(
+    "--cores",
+    type=click.IntRange(1, 1024),
+    default=1,
+    show_default=True,
+    help="Turns at once, in recordings of the targets of a campaign.",
+)
 @options.seed
 @options.as_json
 @options.charts
@@ -81,6 +102,9 @@ def command(
     epoch_runs: int | None,
     epoch_text: str | None,
     jobs: int | None,
+    outcome: str,
+    accepted_risk: float | None,
+    cores: int,
     seed: int,
     as_json: bool,
     charts: tuple[Path, ...],
@@ -100,6 +124,17 @@ def command(
     budget = parse_duration(budget_text) if budget_text else None
     chosen_time = parse_duration(epoch_text) if epoch_text else None
     _algorithms(names)  # a wrong name is an error before anything is read
+    if files := _growth(logs):
+        asked = growth_output.Asked(
+            *(files, names, repeats, budget, chosen_time, cores, accepted_risk, outcome, seed),
+            jobs or os.cpu_count() or 1,
+        )
+        settings, scores, said = growth_output.compare_growth(asked)
+        if as_json:
+            output.print_json(said)
+        else:
+            growth_output.show_growth(asked, settings, scores)
+        return
     recording = _recording(logs, synthetic, budget, seed)
     seconds = budget_of(recording, budget)
     epochs = _epochs(recording, seconds, epoch_runs, chosen_time)
@@ -111,6 +146,13 @@ def command(
         _show(plan, result)
     if charts:
         output.save_charts(_chart(plan, result), charts)
+
+
+def _growth(logs: tuple[Path, ...]) -> list[Path]:
+    """The files of a recording of growth, where that is what was given."""
+    from fuzzwise.lab.growth.recording import growth_files
+
+    return growth_files(logs)
 
 
 class _Plan(NamedTuple):

@@ -40,6 +40,9 @@ class Policy:
     """How long the first turn of a configuration is in a live campaign, as a share of an epoch;
     the next ones double until they are whole epochs. Replays have epochs of one length."""
 
+    needs_coverage: ClassVar[bool] = False
+    """Whether it chooses by coverage, which black boxes do not tell."""
+
     @property
     def name(self) -> str:
         """Its name without the kind of epoch, such as ``weighted-random/rate``."""
@@ -97,6 +100,7 @@ class EpochResult:
     coverage, and ``discovery_rate`` how many more a second are to be expected now. Where a risk is
     accepted: ``seconds_left`` until the configuration reaches it and is retired. Live campaigns
     tell ``recent_bugs``, the bugs that it has shown in the second half of its runs; -1: not told.
+    ``species`` are all that it has seen so far, of coverage.
     """
 
     runs: int
@@ -108,6 +112,7 @@ class EpochResult:
     discovery_rate: float = 0.0
     seconds_left: float = 0.0
     recent_bugs: int = -1
+    species: int = 0
 
 
 class Scheduler:

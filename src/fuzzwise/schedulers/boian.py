@@ -4,10 +4,11 @@
     at choice s: γ is the (s mod 3)-th; with probability ε_s anyone, else highest reward_γ/time_γ
 
 Source: the Boian scheduler of *Fuzzing at Scale: The Untold Story of the Scheduler* (Nikolić and
-Jain, 2024; arXiv 2406.18058), with new bugs in the place of new coverage. A
-configuration's sums shrink at its own epochs: shrinking both sums of an idle one as well would not
-change their ratio. ε rises from 0.01 towards 0.75; the shape of the rise is not in our source: here
-ε_s = 0.75 − 0.74·2^(−s/h), with h = ``half_life`` choices a configuration.
+Jain, 2024; arXiv 2406.18058), with new bugs in the place of new coverage; ``boian/coverage`` has
+new coverage, as the source has. A configuration's sums shrink at its own epochs: shrinking both
+sums of an idle one as well would not change their ratio. ε rises from 0.01 towards 0.75; the shape
+of the rise is not in our source: here ε_s = 0.75 − 0.74·2^(−s/h), with h = ``half_life`` choices a
+configuration.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from fuzzwise.schedulers.kernel import (
     BELIEF,
     EPOCH_NEW_BUGS,
     EPOCH_SECONDS,
+    NEW_SPECIES,
     OWN,
     choosing,
     learning,
@@ -65,6 +67,14 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
         arms[arm, TIMES + which] = discount * arms[arm, TIMES + which] + epoch[EPOCH_SECONDS]
 
 
+@learning
+def _learn_coverage(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
+    for which in range(3):
+        discount = memory[DISCOUNTS + which]
+        arms[arm, REWARDS + which] = discount * arms[arm, REWARDS + which] + arms[arm, NEW_SPECIES]
+        arms[arm, TIMES + which] = discount * arms[arm, TIMES + which] + epoch[EPOCH_SECONDS]
+
+
 @dataclass(frozen=True)
 class Boian(Policy):
     """Discounted new bugs a second, the discount rotating, ε-greedy with a rising ε."""
@@ -90,3 +100,12 @@ class Boian(Policy):
         """No choices yet, and the parameters."""
         rise = self.half_life * count
         return np.array([0.0, self.first_epsilon, self.last_epsilon, rise, *self.discounts])
+
+
+@dataclass(frozen=True)
+class BoianCoverage(Boian):
+    """The same by new coverage a second."""
+
+    name = "boian/coverage"
+    needs_coverage = True
+    functions = Functions(_choose, _learn_coverage)

@@ -3,10 +3,11 @@
     value_i = 1/(runs since the last discovery of i) · (runs of i/seconds of i)
     share_i = exp(value_i)/Σ_j exp(value_j),  weight_i = max(share_i, floor),  chosen in proportion
 
-Source: HypoFuzz (Hatfield-Dodds), studied, not copied. Discoveries are bugs
-new to the configuration. After an epoch that discovered something the first factor is 1; with no
-time used the value is 1. The softmax has no temperature: values far below 1 a second, as bugs have
-them, come out almost equal, which is what the method does.
+Source: HypoFuzz (Hatfield-Dodds), studied, not copied. Discoveries are bugs new to the
+configuration; those of ``hypofuzz/coverage`` are new coverage, as in HypoFuzz itself. After an
+epoch that discovered something the first factor is 1; with no time used the value is 1. The
+softmax has no temperature: values far below 1 a second, as bugs have them, come out almost equal,
+which is what the method does.
 """
 
 # ruff: noqa: ARG001 — all functions that choose or learn have one signature
@@ -26,6 +27,7 @@ from fuzzwise.schedulers.kernel import (
     OWN,
     RUNS,
     RUNS_SINCE,
+    RUNS_SINCE_SPECIES,
     SECONDS,
     choosing,
     learning,
@@ -68,6 +70,14 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, VALUE] = per_run * arms[arm, RUNS] / used if used > 0.0 else 1.0
 
 
+@learning
+def _learn_coverage(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
+    since = arms[arm, RUNS_SINCE_SPECIES]
+    per_run = 1.0 / since if since > 0.0 else 1.0
+    used = arms[arm, SECONDS]
+    arms[arm, VALUE] = per_run * arms[arm, RUNS] / used if used > 0.0 else 1.0
+
+
 @dataclass(frozen=True)
 class HypoFuzz(Policy):
     """Softmax over expected discoveries a second, with a floor under every share."""
@@ -83,3 +93,12 @@ class HypoFuzz(Policy):
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The floor."""
         return np.array([self.floor])
+
+
+@dataclass(frozen=True)
+class HypoFuzzCoverage(HypoFuzz):
+    """The same by discoveries of coverage."""
+
+    name = "hypofuzz/coverage"
+    needs_coverage = True
+    functions = Functions(_choose, _learn_coverage)

@@ -51,17 +51,25 @@ SECONDS_LEFT = 11
 """Seconds until its residual risk is as low as accepted; 0 where no risk is, or none is known."""
 RECENT_BUGS = 12
 """1 more than the bugs it has shown in the second half of its runs; 0 where nobody told."""
-OWN = 13
+SPECIES = 13
+"""Species of coverage seen so far, those of the initial corpus included; 0 where none are."""
+NEW_SPECIES = 14
+"""Species that its latest epoch was the first to see; those of its first epoch count as old."""
+RUNS_SINCE_SPECIES = 15
+"""Runs since the last epoch that saw a new species."""
+OWN = 16
 """The first column of the policy's own."""
 
 EPOCH_RUNS, EPOCH_SECONDS, EPOCH_BUGS, EPOCH_NEW_BUGS, EPOCH_SINGLETONS = range(5)
 """What an epoch showed: its runs and seconds; bugs new to the configuration, and to the campaign;
 and the bugs that the configuration has shown exactly once by now."""
-EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT, EPOCH_RECENT_BUGS = range(5, 9)
+EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT, EPOCH_RECENT_BUGS, EPOCH_SPECIES = range(
+    5, 10
+)
 """Where coverage is seen: the inputs that are kept by now because they showed new coverage, and how
 many more a second are to be expected. Where a risk is accepted: the seconds until it is reached.
-Where it is told: 1 more than the bugs shown in the second half of all runs."""
-EPOCH_SIZE = 9
+Where it is told: 1 more than the bugs shown in the second half of all runs; the species by now."""
+EPOCH_SIZE = 10
 
 _ROLE = "__fuzzwise_role__"
 
@@ -103,6 +111,12 @@ def account(arms: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, DISCOVERY_RATE] = epoch[EPOCH_DISCOVERY_RATE]
     arms[arm, SECONDS_LEFT] = epoch[EPOCH_SECONDS_LEFT]
     arms[arm, RECENT_BUGS] = epoch[EPOCH_RECENT_BUGS]
+    before = arms[arm, SPECIES]
+    arms[arm, SPECIES] = max(before, epoch[EPOCH_SPECIES])
+    arms[arm, NEW_SPECIES] = arms[arm, SPECIES] - before if before > 0.0 else 0.0
+    arms[arm, RUNS_SINCE_SPECIES] += epoch[EPOCH_RUNS]
+    if arms[arm, NEW_SPECIES] > 0.0:
+        arms[arm, RUNS_SINCE_SPECIES] = 0.0
     arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
     if epoch[EPOCH_BUGS] > 0.0:
         arms[arm, RUNS_SINCE] = 0.0

@@ -11,12 +11,14 @@ from fuzzwise.plugins import Kind, add_installed
 from fuzzwise.schedulers.base import FIXED_RUN, FIXED_TIME, Algorithm, Epoch, Policy
 from fuzzwise.schedulers.beliefs import BELIEFS, BeliefName
 from fuzzwise.schedulers.bff import Bff
-from fuzzwise.schedulers.boian import Boian
+from fuzzwise.schedulers.boian import Boian, BoianCoverage
+from fuzzwise.schedulers.clusterfuzz import ClusterFuzz
+from fuzzwise.schedulers.coverage_rate import CoverageRate
 from fuzzwise.schedulers.epsilon_greedy import EpsilonGreedy
 from fuzzwise.schedulers.exp3 import Exp3S1
 from fuzzwise.schedulers.fewa import Fewa
 from fuzzwise.schedulers.good_ucb import GoodUcb
-from fuzzwise.schedulers.hypofuzz import HypoFuzz
+from fuzzwise.schedulers.hypofuzz import HypoFuzz, HypoFuzzCoverage
 from fuzzwise.schedulers.raw_ucb import RawUcb
 from fuzzwise.schedulers.risk_rate import RiskRate
 from fuzzwise.schedulers.round_robin import RoundRobin
@@ -52,6 +54,14 @@ _NEWER: tuple[Policy, ...] = (
 )
 """What others have made since, and our own."""
 
+_BY_COVERAGE: tuple[Policy, ...] = (
+    BoianCoverage(),
+    HypoFuzzCoverage(),
+    CoverageRate(),
+    ClusterFuzz(),
+)
+"""What chooses by coverage: for campaigns and their recordings, not for those of black boxes."""
+
 
 def _names(policies: tuple[Policy, ...]) -> tuple[str, ...]:
     return tuple(Algorithm(e, p).name for e in (FIXED_RUN, FIXED_TIME) for p in policies)
@@ -63,7 +73,7 @@ PAPER_26: tuple[str, ...] = _names(_PAPER)
 NEWER: tuple[str, ...] = _names(_NEWER)
 """The names of the newer algorithms, the risk rate among them, with both kinds of epoch."""
 
-OWN: dict[str, Policy] = {policy.name: policy for policy in (*_PAPER, *_NEWER)}
+OWN: dict[str, Policy] = {policy.name: policy for policy in (*_PAPER, *_NEWER, *_BY_COVERAGE)}
 
 
 @cache
@@ -77,8 +87,8 @@ def policies() -> dict[str, Policy]:
 
 
 def registered_names() -> tuple[str, ...]:
-    """The name of every algorithm: every policy with both kinds of epoch."""
-    return _names(tuple(policies().values()))
+    """The algorithms for recordings of black boxes: every policy with both kinds of epoch."""
+    return _names(tuple(p for p in policies().values() if not p.needs_coverage))
 
 
 def find(

@@ -1,0 +1,206 @@
+"""Recordings of how targets grow, on the command line: made by ``record``, used by ``replay``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fuzzwise.errors import BadInput
+from fuzzwise.report import grid, lines
+from fuzzwise.text import many
+
+if TYPE_CHECKING:
+    from fuzzwise.lab.growth.comparison import GrowthScore
+    from fuzzwise.lab.growth.recorder import Grown, GrowthPlan
+    from fuzzwise.lab.growth.replay import Settings
+
+DEFAULT_SECONDS = 600.0
+TENTHS = (1, 2, 5, 10)
+
+
+def is_campaign_file(path: Path) -> bool:
+    """Whether a file names targets of campaigns rather than configurations to record."""
+    from fuzzwise.config.table import read_toml
+
+    content = read_toml(path)
+    return "target" in content and "configuration" not in content
+
+
+def plan_growth(
+    file: Path, out: Path, seconds: float | None, cores: int | None, repeats: int
+) -> GrowthPlan:
+    """What to record of a campaign file; its programs are built below the recording's folder."""
+    from fuzzwise.campaign.build import build_all
+    from fuzzwise.campaign.file import read_plan
+    from fuzzwise.lab.growth.recorder import GrowthPlan
+
+    plan = read_plan(file, out)
+    failed = build_all(plan, lambda sentence: lines.say(sentence, err=True))
+    if failed:
+        raise BadInput("\n".join(f"{name}: {why}" for name, why in failed.items()))
+    return GrowthPlan(
+        tuple(replace(target, jobs=1) for target in plan.targets),
+        seconds or plan.budget or DEFAULT_SECONDS,
+        repeats,
+        cores or plan.cores,
+        plan.epoch,
+        plan.seed,
+    )
+
+
+def record_growth(plan: GrowthPlan, out: Path, stop: threading.Event) -> list[Grown]:
+    """Record, with a line for each repeat that is done."""
+    from fuzzwise.lab.growth.recorder import record
+
+    said: set[str] = set()
+    lock = threading.Lock()
+
+    def progress(done: Grown) -> None:
+        with lock:
+            if (done.finished or done.problem) and done.name not in said:
+                said.add(done.name)
+                of = len(plan.targets) * plan.repeats
+                lines.say(f"{len(said)} of {of}: {_sentence(done)}", err=True)
+
+    total = len(plan.targets) * plan.repeats * plan.seconds / plan.cores
+    from fuzzwise.report.words import duration
+
+    lines.say(
+        f"{many(len(plan.targets), 'target')}, {many(plan.repeats, 'repeat')} of "
+        f"{duration(plan.seconds)} each: about {duration(total)}. Ctrl-C ends it; the same "
+        "command goes on.",
+        err=True,
+    )
+    return record(plan, out, progress, stop)
+
+
+def _sentence(done: Grown) -> str:
+    if done.problem:
+        return f"{done.name}: {done.problem}"
+    return (
+        f"{done.name}: {many(done.runs, 'input')}, {many(done.discoveries, 'discovery')}, "
+        f"{many(done.bugs, 'bug')} in {done.seconds:.0f} s"
+    )
+
+
+def show_recorded(results: Sequence[Grown], out: Path) -> None:
+    """The table of what was recorded."""
+    head = ("recorded", "inputs", "coverage", "discoveries", "bugs", "time")
+    rows = [
+        (
+            one.name,
+            f"{one.runs:,}",
+            f"{one.species:,}",
+            f"{one.discoveries:,}",
+            f"{one.bugs:,}",
+            f"{one.seconds:.0f} s",
+        )
+        for one in results
+    ]
+    lines.table("Recorded", grid.of_rows(head, rows, ranks=(0, 2, 5, 3, 4, 1)))
+    for one in results:
+        if one.problem:
+            lines.say(f"{one.name}: {one.problem}", err=True)
+    if any(one.finished for one in results):
+        lines.say(f"Next, compare schedulers on it: fuzzwise replay {out}")
+
+
+def recorded_json(out: Path, results: Sequence[Grown]) -> dict[str, object]:
+    """The same for programs."""
+    return {"out": str(out), "targets": [asdict(one) for one in results]}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user of ``replay`` asked for."""
+
+    files: list[Path]
+    names: tuple[str, ...]
+    repeats: int
+    budget: float | None
+    epoch: float | None
+    cores: int
+    accepted_risk: float | None
+    outcome: str
+    seed: int
+    jobs: int
+
+
+def compare_growth(asked: Asked) -> tuple[Settings, list[GrowthScore], dict[str, object]]:
+    """Every scheduler on the recording; the settings, the scores, and all of it for programs."""
+    from fuzzwise.lab.growth.comparison import compare
+    from fuzzwise.lab.growth.recording import read_growth
+    from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, replay_growth
+    from fuzzwise.schedulers.registry import find, policies
+
+    epoch = asked.epoch or 10.0
+    known = policies()
+    chosen = [word for word in asked.names if word not in ("all", "paper", "newer")]
+    wanted = [find(name).policy for name in chosen] or list(known.values())
+    recording = read_growth(
+        asked.files, accepted_risk=asked.accepted_risk, step=min(1.0, epoch / 8)
+    )
+    for warning in recording.warnings:
+        lines.say(f"fuzzwise replay: {warning}", err=True)
+    whole = recording.shortest_seconds * len(recording.targets) / asked.cores
+    budget = asked.budget or whole / 2
+    settings = Settings(budget, epoch, asked.cores, asked.accepted_risk is not None)
+    if "round-robin" not in {policy.name for policy in wanted}:
+        wanted.append(known["round-robin"])
+    replays = replay_growth(
+        recording, wanted, settings, repeats=asked.repeats, seed=asked.seed, jobs=asked.jobs
+    )
+    outcome = OUTCOME_NAMES[asked.outcome]
+    scores = compare(replays, recording, outcome, [tenth / 10 for tenth in TENTHS], asked.seed)
+    return settings, scores, _growth_json(asked, settings, scores, recording.targets)
+
+
+def _growth_json(
+    asked: Asked, settings: Settings, scores: list[GrowthScore], targets: tuple[str, ...]
+) -> dict[str, object]:
+    return {
+        "outcome": asked.outcome,
+        "targets": list(targets),
+        "budget": settings.budget,
+        "epoch_seconds": settings.epoch,
+        "cores": settings.cores,
+        "accepted_risk": asked.accepted_risk,
+        "repeats": asked.repeats,
+        "seed": asked.seed,
+        "schedulers": [asdict(score) for score in scores],
+    }
+
+
+def show_growth(asked: Asked, settings: Settings, scores: list[GrowthScore]) -> None:
+    """The table of schedulers, the best first."""
+    from fuzzwise.report.words import duration
+
+    lines.say(
+        f"{asked.outcome.capitalize()} in a budget of {duration(settings.budget)} on "
+        f"{many(settings.cores, 'core')}, epochs of {duration(settings.epoch)}, "
+        f"{many(asked.repeats, 'repeat')}."
+    )
+    times = [f"at {duration(settings.budget * tenth / 10)}" for tenth in TENTHS]
+    head = ("scheduler", "area", "vs round-robin", "interval", "lowest", "optimum", *times)
+    rows = [
+        (
+            score.name,
+            f"{score.area.value:,.1f}",
+            f"{score.ratio.value:.3f}",
+            f"{score.ratio.low:.3f}–{score.ratio.high:.3f}",
+            f"{score.lowest:.3f}",
+            "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
+            *(f"{m.value:,.1f}" for m in score.at),
+        )
+        for score in scores
+    ]
+    ranks = (0, 2, 1, 3, 5, 4, *[6] * len(times))
+    lines.table("Best area first", grid.of_rows(head, rows, ranks))
+    lines.say(
+        "area: mean over the budget. vs round-robin: ratio of the areas on the same recordings, "
+        "with the 95% interval of its mean; lowest: the least ratio at any time after the first "
+        "round, of the means. optimum: share of what no schedule can exceed."
+    )

@@ -1,0 +1,1 @@
+"""FuzzSim for coverage-guided targets: how each one grows, recorded once, and schedules of them."""

@@ -1,0 +1,264 @@
+"""Recordings of how targets grow, and schedules replayed on them."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzwise import snapshot
+from fuzzwise.cli import main
+from fuzzwise.errors import BadInput
+from fuzzwise.model import Observation
+from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.registry import policies
+from fuzzwise.snapshot import Campaign, FirstShown
+
+pytest.importorskip("numba")
+
+from fuzzwise.lab.growth.comparison import compare
+from fuzzwise.lab.growth.kernel import DISCOVERIES, FEATURES, RETIRED
+from fuzzwise.lab.growth.recording import (
+    KEPT,
+    LEFT,
+    RATE,
+    RUNS,
+    SPECIES,
+    STOPS,
+    GrowthRecording,
+    growth_files,
+    read_growth,
+)
+from fuzzwise.lab.growth.replay import Settings, best_coverage, drawn, replay_growth
+
+STEP = 1.0
+
+
+def grown(name: str, scale: float, speed: float, *, seconds: int = 100, seed: int = 1) -> Campaign:
+    """A target whose discoveries come as scale·ln(1 + n/100), with a few bugs."""
+    rng = np.random.default_rng(seed)
+    n = round(speed * seconds)
+    found = np.unique(np.ceil(100 * np.expm1(np.arange(1, 10 * scale) / scale)).astype(np.int64))
+    found = found[(found <= n) & (found > 0)]
+    seen = []
+    for second in range(1, seconds + 1):
+        runs = round(speed * second)
+        mine = found[: found.searchsorted(runs, "right")]
+        seen.append(
+            Observation(
+                runs,
+                seconds=float(second),
+                species=10 + 3 * len(mine),
+                discoveries=mine,
+                corpus=1 + len(mine),
+            )
+        )
+    bugs = tuple(
+        FirstShown(f"{name}-{i}", int(at)) for i, at in enumerate(sorted(rng.integers(1, n, 3)))
+    )
+    return Campaign(f"{name}-{seed}", tuple(seen), name, bugs=bugs)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    made = []
+    for name, scale, speed in (("slow", 12, 50), ("fast", 9, 900), ("tiny", 3, 400)):
+        for seed in (1, 2):
+            path = tmp_path / f"{name}-{seed}.growth.jsonl"
+            snapshot.write(path, [grown(name, scale, speed, seed=seed)])
+            made.append(path)
+    return made
+
+
+@pytest.fixture
+def recording(files: list[Path]) -> GrowthRecording:
+    return read_growth(files, accepted_risk=1e-3, step=STEP)
+
+
+def at(table: np.ndarray, column: int, seconds: float) -> float:
+    return float(np.interp(seconds / STEP, np.arange(table.shape[1]), table[column]))
+
+
+def plainly(recording: GrowthRecording, name: str, settings: Settings, seed: tuple[int, int]):
+    """The same replay by the scheduler of live campaigns, without a compiler."""
+    rng = np.random.default_rng(seed)
+    chosen, order = drawn(recording, rng)
+    scheduler = Scheduler(policies()[name], len(chosen), rng)
+    clock = [0.0] * len(chosen)
+    lanes = [(0.0, True, i, -1, 0.0) for i in range(settings.cores)]
+    bugs: dict[int, float] = {}
+    turns = 0
+    while lanes:
+        now, _, lane, arm, start = heapq.heappop(lanes)
+        if arm >= 0:
+            scheduler.resume(arm)
+            one, end = chosen[arm], clock[arm]
+            low = int(end / STEP + 1e-9)
+            runs = at(one.table, RUNS, end)
+            shown = list(zip(one.bugs, one.bug_seconds, strict=True))
+            fresh = [(bug, when) for bug, when in shown if start < when <= end]
+            scheduler.learn(
+                arm,
+                EpochResult(
+                    runs=runs - at(one.table, RUNS, start),
+                    seconds=end - start,
+                    bugs=len(fresh),
+                    new_bugs=sum(bugs[bug] >= now - end + when - 1e-9 for bug, when in fresh),
+                    kept=at(one.table, KEPT, end),
+                    discovery_rate=one.table[RATE, low],
+                    seconds_left=one.table[LEFT, low],
+                    recent_bugs=sum(
+                        when <= end and 2 * at(one.table, RUNS, when) > runs for _, when in shown
+                    ),
+                    species=at(one.table, SPECIES, end),
+                ),
+            )
+            ended = end >= (one.table.shape[1] - 1) * STEP - 1e-6
+            if ended or (settings.retires and one.table[STOPS, low]):
+                scheduler.pause(arm)
+        if now >= settings.budget:
+            continue
+        if not scheduler.is_anyone_available():
+            under_way = [end for end, is_idle, *_ in lanes if not is_idle]
+            if under_way:
+                heapq.heappush(lanes, (min(under_way), True, lane, -1, 0.0))
+            continue
+        arm = scheduler.choose()
+        scheduler.pause(arm)
+        start = clock[arm]
+        length = min(settings.epoch * scheduler.next_turn(arm), settings.budget - now)
+        end = min(start + length, (chosen[arm].table.shape[1] - 1) * STEP)
+        clock[arm] = end
+        for bug, when in zip(chosen[arm].bugs, chosen[arm].bug_seconds, strict=True):
+            if start < when <= end:
+                bugs[bug] = min(bugs.get(bug, math.inf), now + when - start)
+        heapq.heappush(lanes, (now + max(end - start, 1e-9), False, lane, arm, start))
+        turns += 1
+    spent = np.zeros(len(chosen))
+    spent[order] = clock
+    return spent, sorted(bugs.values())
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("name", ["risk-rate", "round-robin", "thompson", "boian"])
+def test_a_replay_is_what_the_scheduler_of_live_campaigns_does(recording, name, cores):
+    settings = Settings(120.0, 8.0, cores, retires=True)
+    (played,) = replay_growth(recording, [policies()[name]], settings, repeats=3, seed=7)
+    for repeat in range(3):
+        spent, bugs = plainly(recording, name, settings, (7, repeat))
+        assert played.spent[repeat] == pytest.approx(spent)
+        assert played.curves[repeat, -1, -1] == sum(when <= settings.budget for when in bugs)
+
+
+def test_all_time_is_spent_and_what_is_found_is_what_the_clocks_say(recording):
+    settings = Settings(90.0, 5.0)
+    for played in replay_growth(recording, list(policies().values()), settings, repeats=2):
+        assert played.spent.sum(axis=1) == pytest.approx([90.0, 90.0])
+        chosen, order = drawn(recording, np.random.default_rng((0, 0)))
+        clocks = played.spent[0][order]
+        covered = sum(at(one.table, SPECIES, c) for one, c in zip(chosen, clocks, strict=True))
+        assert played.curves[0, FEATURES, -1] == pytest.approx(covered)
+        assert (np.diff(played.curves[0, DISCOVERIES]) >= -1e-9).all()
+
+
+def test_no_schedule_is_above_the_bound(recording):
+    settings = Settings(150.0, 5.0)
+    for played in replay_growth(recording, list(policies().values()), settings, repeats=3):
+        for repeat in range(3):
+            chosen, _ = drawn(recording, np.random.default_rng((0, repeat)))
+            best = best_coverage(chosen, STEP, settings)
+            assert (played.curves[repeat, FEATURES] <= best + 1e-6).all(), played.name
+
+
+def test_retired_targets_leave_their_time_to_others(files):
+    easily = read_growth(files, accepted_risk=0.2, step=STEP)
+    settings = Settings(200.0, 5.0, retires=True)
+    (played,) = replay_growth(easily, [policies()["round-robin"]], settings, repeats=2)
+    assert played.curves[0, RETIRED, -1] >= 1
+    stays = settings._replace(retires=False)
+    (without,) = replay_growth(easily, [policies()["round-robin"]], stays, repeats=2)
+    assert without.curves[0, RETIRED, -1] == 0
+    assert played.spent.min() < without.spent.min()
+
+
+def test_two_cores_find_more_in_the_same_time(recording):
+    policy = policies()["round-robin"]
+    (one,) = replay_growth(recording, [policy], Settings(60.0, 5.0, 1), repeats=4)
+    (two,) = replay_growth(recording, [policy], Settings(60.0, 5.0, 2), repeats=4)
+    assert (two.curve(FEATURES)[:, -1] > one.curve(FEATURES)[:, -1]).all()
+    assert two.spent.sum() == pytest.approx(2 * one.spent.sum())
+
+
+def test_a_scheduler_is_compared_on_the_same_recordings(recording):
+    names = ("round-robin", "risk-rate")
+    settings = Settings(100.0, 5.0)
+    replays = replay_growth(recording, [policies()[n] for n in names], settings, repeats=5)
+    scores = {s.name: s for s in compare(replays, recording, FEATURES, [0.5, 1.0], 0)}
+    base = scores["round-robin"]
+    assert (base.ratio.value, base.ratio.low, base.ratio.high, base.lowest) == (1, 1, 1, 1)
+    assert 0 < base.share_of_optimum <= 1
+    assert len(base.at) == 2
+
+
+def test_the_command_shows_a_table_and_the_same_for_programs(files, capsys):
+    folder = files[0].parent
+    words = ["--repeats", "5", "--epoch-time", "5s", "--scheduler", "risk-rate"]
+    assert main(["replay", str(folder), *words]) == 0
+    assert "round-robin" in capsys.readouterr().out
+    assert main(["replay", str(folder), *words, "--outcome", "bugs", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["outcome"] == "bugs"
+    assert {one["name"] for one in said["schedulers"]} == {"risk-rate", "round-robin"}
+
+
+def test_bugs_and_corpus_survive_the_file(tmp_path):
+    campaign = grown("one", 8, 100)
+    snapshot.write(tmp_path / "one.growth.jsonl", [campaign])
+    (back,) = snapshot.read(tmp_path / "one.growth.jsonl").campaigns
+    assert back.bugs == campaign.bugs
+    assert [o.corpus for o in back.observations] == [o.corpus for o in campaign.observations]
+
+
+@pytest.mark.parametrize("n", [-1, 10**6])
+def test_a_bug_outside_of_its_campaign_is_refused(tmp_path, n):
+    path = tmp_path / "bad.growth.jsonl"
+    lines = list(snapshot.dump(grown("one", 8, 100, seconds=3)))
+    line = {**json.loads(lines[1]), "bugs": [{"id": "x", "n": n}]}
+    path.write_text(f"{lines[0]}\n{json.dumps(line)}\n")
+    with pytest.raises(BadInput, match="bugs"):
+        snapshot.read(path)
+
+
+@pytest.mark.slow
+def test_every_engine_is_recorded_and_goes_on_where_it_ended(tmp_path, capsys):
+    root = Path(__file__).parents[1] / "examples"
+    plan = tmp_path / "campaign.toml"
+    plan.write_text(
+        f"""
+        [campaign]
+        epoch = "1s"
+        [[target]]
+        sources = "{root}/ini.c"
+        [[target]]
+        engine = "black-box"
+        sources = "{root}/sums.c"
+        corpus = "{root}/seeds/sums-short.txt"
+        """
+    )
+    out = tmp_path / "rec"
+    words = ["record", str(plan), "--repeats", "1", "--cores", "1", "--out", str(out), "--json"]
+    assert main([*words, "--time", "2s"]) == 0
+    first = {one["name"]: one for one in json.loads(capsys.readouterr().out)["targets"]}
+    assert all(one["runs"] > 0 and one["finished"] for one in first.values())
+    assert len(growth_files([out])) == 2
+    assert main([*words, "--time", "2s"]) == 0  # nothing is left to do
+    again = {one["name"]: one for one in json.loads(capsys.readouterr().out)["targets"]}
+    assert {n: one["runs"] for n, one in again.items()} == {
+        n: one["runs"] for n, one in first.items()
+    }
+    assert main(["replay", str(out), "--repeats", "2", "--scheduler", "risk-rate"]) == 0
+    assert "risk-rate" in capsys.readouterr().out

@@ -1,0 +1,85 @@
+"""Schedulers that choose by coverage, as others have them: each rule by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from fuzzwise.errors import BadInput
+from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.clusterfuzz import ClusterFuzz
+from fuzzwise.schedulers.coverage_rate import CoverageRate
+from fuzzwise.schedulers.registry import find, policies, registered_names
+
+
+def started(policy, *species: int) -> Scheduler:
+    """Everyone has had one epoch, and has seen so many species."""
+    scheduler = Scheduler(policy, len(species), np.random.default_rng(1))
+    for _ in species:
+        arm = scheduler.choose()
+        scheduler.learn(arm, EpochResult(runs=100, seconds=1.0, species=species[arm]))
+    return scheduler
+
+
+def shares(scheduler: Scheduler, count: int, draws: int = 4000) -> list[float]:
+    found = Counter(scheduler.choose() for _ in range(draws))
+    return [found[arm] / draws for arm in range(count)]
+
+
+def test_coverage_rate_takes_who_saw_most_new_species_a_second():
+    scheduler = started(CoverageRate(epsilon=0.0), 10, 10, 10)
+    scheduler.learn(0, EpochResult(runs=100, seconds=10.0, species=40))
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=15))
+    scheduler.learn(2, EpochResult(runs=100, seconds=1.0, species=10))
+    assert {scheduler.choose() for _ in range(50)} == {1}
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=15))
+    assert {scheduler.choose() for _ in range(50)} == {0}
+
+
+def test_what_an_initial_corpus_covers_is_no_discovery():
+    scheduler = started(CoverageRate(epsilon=0.0), 100_000, 5)
+    assert scheduler.belief(0) == scheduler.belief(1) == 0.0
+
+
+@pytest.mark.parametrize("name", ["boian/coverage", "hypofuzz/coverage", "coverage-rate"])
+def test_all_of_them_prefer_who_still_grows(name):
+    policy = find(name).policy
+    scheduler = started(policy, 10, 10)
+    for round_ in range(1, 6):
+        scheduler.learn(0, EpochResult(runs=1, seconds=1.0, species=10 + 50 * round_))
+        scheduler.learn(1, EpochResult(runs=1000, seconds=1.0, species=10))
+    first, second = shares(scheduler, 2)
+    assert first > 1.5 * second
+
+
+def test_clusterfuzz_draws_by_its_weights():
+    scheduler = started(ClusterFuzz(new=0, start=10), 10, 10, 10, 10)
+    scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=12))
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10))
+    scheduler.learn(2, EpochResult(runs=100, seconds=1.0, species=12, bugs=1))
+    scheduler.learn(3, EpochResult(runs=5, seconds=1.0, species=12, bugs=1))
+    total = 1 + 0.75 + 0.5 + 0.1
+    expected = [w / total for w in (1, 0.75, 0.5, 0.1)]
+    assert shares(scheduler, 4, 20_000) == pytest.approx(expected, abs=0.015)
+
+
+def test_clusterfuzz_gives_a_new_target_five_times_the_chance():
+    scheduler = started(ClusterFuzz(new=3), 10, 10)
+    for species in (11, 12, 13):
+        scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=species))
+    first, second = shares(scheduler, 2, 20_000)
+    assert second / first == pytest.approx(5.0, rel=0.1)
+
+
+@pytest.mark.parametrize("make", [lambda: CoverageRate(epsilon=2.0), lambda: ClusterFuzz(new=-1)])
+def test_parameters_that_cannot_be_are_refused(make):
+    with pytest.raises(BadInput):
+        make()
+
+
+def test_they_are_for_campaigns_and_not_for_recordings_of_black_boxes():
+    by_coverage = {name for name, policy in policies().items() if policy.needs_coverage}
+    assert by_coverage == {"boian/coverage", "hypofuzz/coverage", "coverage-rate", "clusterfuzz"}
+    assert not {name.partition("/")[2] for name in registered_names()} & by_coverage
