@@ -138,7 +138,7 @@ class Campaign:
         """All processes must end soon."""
         deadline = time.monotonic() + seconds
         while (left := self.processes()) and time.monotonic() < deadline:
-            time.sleep(0.02)
+            time.sleep(0.05)
         assert not left, [_text(pid) for pid in left]
 
     def _copy(self, name: str, made: Path) -> Path:
@@ -197,12 +197,19 @@ def descendants(pid: int) -> list[int]:
 
 
 def wait_until(happened: object, what: str, seconds: float = PATIENCE) -> None:
-    """Wait for something; fail if it does not come."""
+    """Wait for something; fail if it does not come.
+
+    To look takes a small part of the time, so that what is waited for has the cores: to read the
+    state of a hundred targets can take longer than a turn of one of them.
+    """
     assert callable(happened)
     deadline = time.monotonic() + seconds
-    while not happened():
+    while True:
+        began = time.thread_time()
+        if happened():
+            return
         assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.02)
+        time.sleep(max(0.02, 5 * (time.thread_time() - began)))
 
 
 def command_of(pid: int) -> bytes:

@@ -148,7 +148,8 @@ epochs = Table(
 Index("epochs_of_target", epochs.c.target_id)  # with the row's number: the latest decisions
 Index("epochs_by_inputs", epochs.c.generation_id, epochs.c.total_inputs)
 _under_way = and_(epochs.c.ended.is_(None), epochs.c.lost.is_(False))
-Index("epochs_under_way", epochs.c.id, sqlite_where=_under_way, postgresql_where=_under_way)
+# To name another database here would load its whole dialect in every process of fuzzwise.
+Index("epochs_under_way", epochs.c.id, sqlite_where=_under_way)
 
 bugs = Table(
     "bugs",  # once for each target that showed it
