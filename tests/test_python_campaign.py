@@ -50,7 +50,11 @@ def test_a_campaign_of_a_python_and_a_c_target(tmp_path):
     assert bugs
     for bug in bugs:
         again = subprocess.run(
-            shlex.split(bug["command"]), capture_output=True, text=True, check=False
+            shlex.split(bug["command"]),
+            cwd=tmp_path / "mixed-out",
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert again.returncode == 77
         assert bug["kind"].removeprefix("uncaught ") in again.stderr

@@ -32,12 +32,14 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
     status.print_summary(state, fresh)
 
 
-def print_document(state: CampaignState, fresh: set[str] | None = None) -> None:
-    """The campaign as JSON."""
+def print_document(
+    state: CampaignState, fresh: set[str] | None = None, *, share: bool = False
+) -> None:
+    """The campaign as JSON; with ``share``, nothing in it tells of the machine."""
     from fuzzwise.report.campaign.as_json import document
     from fuzzwise.store.places import open_reader
 
-    found = document(state, open_reader(state.folder).observations())
+    found = document(state, open_reader(state.folder).observations(), share=share)
     if fresh is not None:
         found["new_bugs"] = sorted(fresh)
     output.print_json(found)

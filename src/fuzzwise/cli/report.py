@@ -34,6 +34,11 @@ from fuzzwise.report import lines
     help="Write the bugs as SARIF 2.1.0, for code scanning.",
 )
 @campaign_output.baseline
+@click.option(
+    "--share",
+    is_flag=True,
+    help="Leave out what tells of this machine: its name, users, folders, process numbers, environment.",
+)
 @options.as_json
 def command(
     campaign: Path,
@@ -41,6 +46,7 @@ def command(
     markdown: Path | None,
     sarif: Path | None,
     baseline: Path | None,
+    share: bool,
     as_json: bool,
 ) -> None:
     """Report on a campaign: what is safe to stop, where the time went, what was found.
@@ -60,22 +66,22 @@ def command(
     if sarif:
         from fuzzwise.report import sarif as sarif_file
 
-        sarif_file.save(sarif_file.findings_of_campaign(state), sarif)
+        sarif_file.save(sarif_file.findings_of_campaign(state, share=share), sarif)
     if markdown:
         from fuzzwise.report.campaign.markdown import summary
 
-        text = summary(state, fresh)
+        text = summary(state, fresh, share=share)
         if str(markdown) == "-":
             click.echo(text, nl=False)
         else:
             _write(markdown, text)
     if as_json:
-        campaign_output.print_document(state, fresh)
+        campaign_output.print_document(state, fresh, share=share)
     if out or not (sarif or markdown or as_json):
         from fuzzwise.report.campaign.page import page
 
         path = out or folder / "report.html"
-        _write(path, page(state, reader.history(), reader.bug_times(), fresh))
+        _write(path, page(state, reader.history(), reader.bug_times(), fresh, share=share))
         lines.say(f"The report is {path}.", err=True)
 
 

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from fuzzwise import __version__
 from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
+from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.report.source_paths import SourcePaths
 from fuzzwise.report.stacks import own_names
 from fuzzwise.store.states import CampaignState
@@ -70,9 +71,12 @@ def findings_of_triage(triage: Triage) -> tuple[Finding, ...]:
     )
 
 
-def findings_of_campaign(state: CampaignState) -> tuple[Finding, ...]:
-    """The bugs of a campaign; their program is the target that showed them first."""
-    paths = SourcePaths(state.folder, [bug.file for bug in state.bugs])
+def findings_of_campaign(kept: CampaignState, *, share: bool = False) -> tuple[Finding, ...]:
+    """The bugs of a campaign; their program is the target that showed them first.
+
+    With ``share``, nothing tells of the machine.
+    """
+    state = Elsewhere(kept, share=share).state()
     return tuple(
         Finding(
             id=bug.id,
@@ -80,7 +84,7 @@ def findings_of_campaign(state: CampaignState) -> tuple[Finding, ...]:
             severity=bug.severity,
             frames=own_names(bug.frames),
             summary=bug.summary,
-            file=paths(bug.file),
+            file=bug.file,
             line=bug.line,
             program=bug.target,
             inputs=max(1, bug.crashes),

@@ -8,20 +8,26 @@ from dataclasses import asdict
 from fuzzwise.errors import NotEstimable
 from fuzzwise.judge import Judgement, Terms, judge
 from fuzzwise.model import Estimate, Observation
+from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.report.estimate_json import estimate_json
 from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, TargetState
 from fuzzwise.text import printable
 
 
-def document(state: CampaignState, observations: Mapping[str, Observation]) -> dict[str, object]:
+def document(
+    kept: CampaignState, observations: Mapping[str, Observation], *, share: bool = False
+) -> dict[str, object]:
     """The whole campaign; a target without an observation has no estimates beside its risk.
 
     More keys may be added, none of them renamed. Text that a target may have made is printable.
+    With ``share``, nothing tells of the machine.
     """
+    elsewhere = Elsewhere(kept, share=share)
+    state, observations = elsewhere.state(), elsewhere.by_target(observations)
     stopped = state.stopped
     return {
         "name": printable(state.name),
-        "folder": printable(str(state.folder)),
+        "folder": printable(elsewhere.folder()),
         "running": state.running,
         "budget": state.budget,
         "seconds": state.seconds,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fuzzwise.report import crash_text
 from fuzzwise.report.campaign import words as say
+from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.report.crash_files import read_within
 from fuzzwise.report.hex_dump import hex_dump
-from fuzzwise.report.reproducing import input_name, portable_command
-from fuzzwise.report.source_paths import SourcePaths
+from fuzzwise.report.reproducing import input_name
 from fuzzwise.report.stacks import ShownFrame, program_files, shown_frames, without_fuzzer
 from fuzzwise.store.states import BugState, CampaignState
 
@@ -44,30 +45,29 @@ class Article:
     report: str
 
 
-def articles(state: CampaignState, bugs: Sequence[BugState]) -> list[Article]:
-    """The articles of the first bugs, in their order."""
+def articles(
+    state: CampaignState, bugs: Sequence[BugState], *, share: bool = False
+) -> list[Article]:
+    """The articles of the first bugs, in their order; with ``share``, none tells of the machine."""
     shown = bugs[:MOST_ARTICLES]
     reports = [crash_text.report_text(state.folder, bug.report) for bug in shown]
     files = [file for report in reports for file in program_files(report)]
-    paths = SourcePaths(state.folder, [*(bug.file for bug in bugs), *files])
+    elsewhere = Elsewhere(state, files, share=share)
+    told = {bug.id: bug for bug in elsewhere.state().bugs}
     made, room = [], MOST_IN_ALL
     for bug, report in zip(shown, reports, strict=True):
-        article = _article(state, bug, report, paths, room)
+        article = _article(state.folder, bug, told[bug.id], report, elsewhere, room)
         room -= (article.size or 0) if article.link else 0
         made.append(article)
     return made
 
 
-def paths_of(state: CampaignState) -> SourcePaths:
-    """The paths of a campaign, for what tells of bugs without their reports."""
-    return SourcePaths(state.folder, [bug.file for bug in state.bugs])
-
-
 def _article(
-    state: CampaignState, bug: BugState, report: str, paths: SourcePaths, room: int
+    folder: Path, kept: BugState, bug: BugState, report: str, elsewhere: Elsewhere, room: int
 ) -> Article:
-    first = bug.inputs[0] if bug.inputs else ""
-    found = read_within(state.folder, first, MOST_EMBEDDED)
+    """The article of a bug as it is told, with the files that the campaign has ``kept`` of it."""
+    first = kept.inputs[0] if kept.inputs else ""
+    found = read_within(folder, first, MOST_EMBEDDED)
     data, size = found or (b"", 0)
     fits = found is not None and len(data) == size <= room
     encoded = base64.b64encode(data).decode()
@@ -75,13 +75,16 @@ def _article(
         bug=bug,
         title=say.title(bug),
         others=", ".join(name for name in bug.targets if name != bug.target),
-        source=say.source(bug, paths),
-        frames=shown_frames(report, bug.frames, paths),
-        command=portable_command(state, bug),
+        source=say.source(bug),
+        frames=tuple(
+            ShownFrame(elsewhere(frame.function), elsewhere(frame.place))
+            for frame in shown_frames(report, kept.frames, elsewhere.path)
+        ),
+        command=elsewhere.command(kept),
         inputs=bug.inputs[:MOST_INPUTS],
         input_name=input_name(bug),
         size=size if found else None,
         dump=hex_dump(data, size) if found else "",
         link=f"data:application/octet-stream;base64,{encoded}" if fits else "",
-        report=crash_text.first_lines(paths.in_text(without_fuzzer(report))),
+        report=crash_text.first_lines(elsewhere(without_fuzzer(report))),
     )

@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 
 from fuzzwise.report import words
 from fuzzwise.report.campaign import words as say
-from fuzzwise.report.campaign.bug_articles import paths_of
-from fuzzwise.report.reproducing import portable_command
+from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.text import printable
 
@@ -20,18 +19,23 @@ _MEANING = re.compile(r"([\\`*_\[\]|~#@!])")
 MOST_COMMANDS = 10
 
 
-def summary(state: CampaignState, new_ids: Collection[str] | None = None) -> str:
+def summary(
+    kept: CampaignState, new_ids: Collection[str] | None = None, *, share: bool = False
+) -> str:
     """The verdict, the targets (worst first) and the bugs (new ones first).
 
-    ``new_ids`` are the bugs that a baseline does not know; None where there is no baseline.
+    ``new_ids`` are the bugs that a baseline does not know; None where there is no baseline. With
+    ``share``, nothing tells of the machine.
     """
+    elsewhere = Elsewhere(kept, share=share)
+    state = elsewhere.state()
     lines = [
         f"## {text(state.name)}",
         "",
         f"**{text(say.verdict(state, new_ids))}** {text(say.progress(state))}",
     ]
     if state.bugs:
-        lines += ["", *_bugs(state, new_ids), "", *_commands(state, new_ids)]
+        lines += ["", *_bugs(state, new_ids), "", *_commands(kept, elsewhere, new_ids)]
     if state.targets:
         lines += ["", *_targets(state)]
     retired, _, _ = say.by_fate(state)
@@ -73,7 +77,6 @@ def _target(target: TargetState, running: bool) -> Sequence[str]:
 
 def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
     order = say.bugs_worst_first(state.bugs, new_ids)
-    paths = paths_of(state)
     head = ["bug", "severity", "kind", "in", "source", "target"]
     rows = [
         [
@@ -81,7 +84,7 @@ def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
             text(bug.severity) + (", flaky" if bug.flaky else ""),
             text(bug.kind),
             text(say.place(bug)),
-            text(say.source(bug, paths)) or "–",
+            text(say.source(bug)) or "–",
             text(bug.target),
         ]
         for bug in order[:MOST_ROWS]
@@ -93,12 +96,14 @@ def _bugs(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
     return [*_table(head, "l" * len(head), rows), *_more(len(order), "bug")]
 
 
-def _commands(state: CampaignState, new_ids: Collection[str] | None) -> list[str]:
+def _commands(
+    kept: CampaignState, elsewhere: Elsewhere, new_ids: Collection[str] | None
+) -> list[str]:
     """How to see the worst bugs again; inputs are where the campaign's folder has them."""
     shown = [
-        f"- {text(bug.id)}: {_code(portable_command(state, bug))}, input {_code(bug.inputs[0])}"
-        for bug in say.bugs_worst_first(state.bugs, new_ids)[:MOST_COMMANDS]
-        if bug.inputs and portable_command(state, bug)
+        f"- {text(bug.id)}: {_code(line)}, input {_code(elsewhere.place(bug.inputs[0]))}"
+        for bug in say.bugs_worst_first(kept.bugs, new_ids)[:MOST_COMMANDS]
+        if bug.inputs and (line := elsewhere.command(bug))
     ]
     return ["To see them crash, beside the program and the input:", "", *shown] if shown else []
 

@@ -14,6 +14,7 @@ from fuzzwise.report.campaign import charts as campaign_charts
 from fuzzwise.report.campaign import words as say
 from fuzzwise.report.campaign.bug_articles import articles
 from fuzzwise.report.campaign.conclusions import conclusions
+from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.report.hindsight import Hindsight, hindsight
 from fuzzwise.store.contract import BugTime
 from fuzzwise.store.states import RETIRED, CampaignState, TargetHistory, TargetState
@@ -51,22 +52,26 @@ class Share:
 
 
 def page(
-    state: CampaignState,
+    kept: CampaignState,
     history: Sequence[TargetHistory],
     bug_times: Sequence[BugTime],
     new_ids: Collection[str] | None = None,
+    *,
+    share: bool = False,
 ) -> str:
     """The page; ``new_ids`` are the bugs that a baseline does not know, None without a baseline.
 
     It needs no network and no scripts. Everything that a target may have written is cleaned of
-    control characters and escaped.
+    control characters and escaped. With ``share``, nothing tells of the machine.
     """
     environment = _environment()
+    elsewhere = Elsewhere(kept, share=share)
+    state = elsewhere.state()
     order = say.bugs_worst_first(state.bugs, new_ids)
-    drawn = campaign_charts.chosen(state, history)
+    drawn = campaign_charts.chosen(state, elsewhere.history(history))
     shares = _shares(state)
     missing = _missing_charts()
-    seen = hindsight(state, bug_times)
+    seen = hindsight(kept, bug_times)
     return environment.get_template("campaign.html").render(
         state=state,
         verdict=say.verdict(state, new_ids),
@@ -82,12 +87,12 @@ def page(
         shares_left_out=_shares_left_out(state),
         bugs_chart=None if missing else _bugs_chart(seen),
         bugs=order,
-        articles=articles(state, order),
+        articles=articles(kept, say.bugs_worst_first(kept.bugs, new_ids), share=share),
         baseline=new_ids is not None,
         new_ids=new_ids or (),
         events=list(reversed(state.events[-MOST_EVENTS:])),
         method=_method(state),
-        folder=state.folder.absolute().name,
+        folder="" if share else state.folder.absolute().name,
         version=__version__,
     )
 

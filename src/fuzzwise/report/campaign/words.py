@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from fuzzwise.report import left as time_left
 from fuzzwise.report import words
@@ -119,10 +119,9 @@ def title(bug: BugState) -> str:
     return f"{bug.kind} in {place(bug)}"
 
 
-def source(bug: BugState, paths: Callable[[str], str]) -> str:
-    """The file and line of a bug, as ``paths`` names it; empty where they are not known."""
-    file = paths(bug.file)
-    return f"{file}:{bug.line}" if file and bug.line else file
+def source(bug: BugState) -> str:
+    """The file and line of a bug; empty where they are not known."""
+    return f"{bug.file}:{bug.line}" if bug.file and bug.line else bug.file
 
 
 def fate(target: TargetState, running: bool) -> str:
