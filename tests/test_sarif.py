@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -107,6 +109,31 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         save(FINDINGS, tmp_path / "missing" / "bugs.sarif")
     with pytest.raises(BadInput, match="cannot be written"):
         save((), tmp_path)
+
+
+HOSTILE = (
+    "[open](https://evil.example/a) ![x](https://evil.example/b.png) \\[c](1) "
+    "<a href='http://evil.example'>d</a> www.evil.example @admin #1 :shipit:"
+)
+
+
+def test_no_message_has_a_link_in_it() -> None:
+    hostile = bug("1", HOSTILE, "write", "javascript:alert(1)", 3, frames=(HOSTILE,))
+    inputs = (replace(hostile.reproducer, name=HOSTILE),)
+    hostile = replace(hostile, inputs=inputs, reproducer=inputs[0])
+    found: Any = document(findings_of_triage(Triage((hostile,), (), (), 1)))
+    (run,) = found["runs"]
+    (result,) = run["results"]
+    messages = [
+        result["message"]["text"],
+        run["tool"]["driver"]["rules"][0]["shortDescription"]["text"],
+    ]
+    for text in messages:
+        assert "evil" in text
+        # SARIF §3.11.6: [text](id or address) is a link, in plain text too.
+        assert not re.search(r"\]\(|\w://|www\.|@\w|#\d|:shipit:", text), text
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert not urlsplit(place).scheme, place
 
 
 def test_no_bugs_are_a_document_as_well() -> None:

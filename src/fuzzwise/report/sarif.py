@@ -20,6 +20,7 @@ from fuzzwise.files import write_whole
 from fuzzwise.report.campaign.elsewhere import Elsewhere
 from fuzzwise.report.source_paths import SourcePaths
 from fuzzwise.report.stacks import own_names
+from fuzzwise.report.unlinked import unlinked
 from fuzzwise.store.states import CampaignState
 from fuzzwise.text import printable
 from fuzzwise.triage.grouping import Triage
@@ -102,7 +103,7 @@ def document(findings: Sequence[Finding]) -> dict[str, object]:
         "name": "fuzzwise",
         "semanticVersion": __version__,
         "rules": [
-            {"id": kind, "shortDescription": {"text": f"A program crashes: {kind}"}}
+            {"id": kind, "shortDescription": {"text": f"A program crashes: {unlinked(kind)}"}}
             for kind in kinds
         ],
     }
@@ -123,12 +124,12 @@ def _result(bug: Finding, rule: int) -> dict[str, object]:
     name = printable(bug.reproducer)
     flaky = ", but not in every run" if bug.flaky else ""
     many = "1 input shows it" if bug.inputs == 1 else f"{bug.inputs} inputs show it"
-    which = f"; the one to try is {name}" if name else ""
+    which = f"; the one to try is {unlinked(name)}" if name else ""
     return {
         "ruleId": printable(bug.kind),
         "ruleIndex": rule,
         "level": _LEVELS.get(bug.severity, "warning"),
-        "message": {"text": f"{printable(bug.summary)}. {many}{which}{flaky}."},
+        "message": {"text": f"{unlinked(printable(bug.summary))}. {many}{which}{flaky}."},
         "locations": [_location(bug)],
         "stacks": [_stack(bug.frames)],
         "fingerprints": {FINGERPRINT: bug.id},

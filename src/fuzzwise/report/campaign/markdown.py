@@ -9,11 +9,12 @@ from collections.abc import Collection, Sequence
 from fuzzwise.report import words
 from fuzzwise.report.campaign import words as say
 from fuzzwise.report.campaign.elsewhere import Elsewhere
+from fuzzwise.report.unlinked import unlinked
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.text import printable
 
 MOST_ROWS = 20
-_MEANING = re.compile(r"([\\`*_\[\]|~#@!])")
+_MEANING = re.compile(r"([\\`*_\[\]|~#@!$])")
 
 
 MOST_COMMANDS = 10
@@ -50,8 +51,8 @@ def summary(
 
 
 def text(value: str) -> str:
-    """Untrusted words as they are: no markup, no HTML, no mention of anybody."""
-    return _MEANING.sub(r"\\\1", html.escape(printable(value), quote=False))
+    """Untrusted words as they are: no markup, no HTML, no link, no mention of anybody."""
+    return _MEANING.sub(r"\\\1", html.escape(unlinked(printable(value)), quote=False))
 
 
 def _targets(state: CampaignState) -> list[str]:
@@ -101,7 +102,7 @@ def _commands(
 ) -> list[str]:
     """How to see the worst bugs again; inputs are where the campaign's folder has them."""
     shown = [
-        f"- {text(bug.id)}: {_code(line)}, input {_code(elsewhere.place(bug.inputs[0]))}"
+        f"- {_code(bug.id)}: {_code(line)}, input {_code(elsewhere.place(bug.inputs[0]))}"
         for bug in say.bugs_worst_first(kept.bugs, new_ids)[:MOST_COMMANDS]
         if bug.inputs and (line := elsewhere.command(bug))
     ]
