@@ -36,7 +36,10 @@ def commands_of(file: Path) -> set[tuple[str, ...]]:
     """The commands that run one input, by the file of a campaign alone; none where it is wrong."""
     try:
         targets = read_plan(file).targets
-        return {tuple(engine_named(target.engine).one_input(target)) for target in targets}
+        return {
+            target.surroundings.before(engine_named(target.engine).one_input(target))
+            for target in targets
+        }
     except BadInput:
         return set()
 

@@ -28,6 +28,6 @@ def bug_found(folder: Path, home: Path, plan: TargetPlan, bug: Bug) -> BugFound:
     inputs = tuple(str(crashes / name) for name in bug.inputs)
     command = ""
     if inputs:
-        words = engine_named(plan.engine).one_input(plan)
+        words = plan.surroundings.before(engine_named(plan.engine).one_input(plan))
         command = shell_line(words, folder / inputs[0])
     return BugFound(bug, report, inputs, command)

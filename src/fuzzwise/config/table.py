@@ -37,6 +37,10 @@ class Table:
         place = f"{self.name}.{key}" if self.name else key
         self._problems.append(f"{place} {message}")
 
+    def names(self) -> list[str]:
+        """All keys that are given."""
+        return list(self._values)
+
     def has(self, key: str) -> bool:
         """Whether the key is given, with whatever value."""
         return key in self._values

@@ -33,6 +33,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug
 from fuzzwise.triage.examine import Verdict
+from fuzzwise.triage.surroundings import ANYWHERE, Surroundings
 from fuzzwise.triage.workers import Workers
 
 SHARES = {"low": 0.5, "medium": 1.0, "high": 2.0}
@@ -58,7 +59,7 @@ class TargetPlan:
     ``engine`` is a name in ``engines.registry``. ``command`` starts with the absolute path of the
     program; what its other words are is the engine's to say. ``corpus`` are folders or files to
     start from. ``settings`` are the engine's own: an object of a class that it defines, None for
-    its defaults.
+    its defaults. ``surroundings`` are for engines that have the keys of them.
     """
 
     name: str
@@ -71,6 +72,7 @@ class TargetPlan:
     jobs: int = 1
     accepted_risk: float | None = None
     build: Build | None = None
+    surroundings: Surroundings = ANYWHERE
 
     @property
     def program(self) -> Path:

@@ -13,9 +13,15 @@ from fuzzwise.engines.starting import STARTUP
 from fuzzwise.engines.target_files import existing, wrong_line
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
+from fuzzwise.triage.surroundings import ANYWHERE, NAME, Surroundings
 
 KEYS = ("corpus", "dictionary", "options", "max_length", "limits.time", "limits.memory_mib",
         "limits.startup")  # fmt: skip
+OURS = "FUZZWISE_"
+"""How variables begin that are not the user's to set."""
+
+SURROUNDINGS = ("environment", "working_folder")
+"""Keys of engines that start programs as they are, on top of those."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Fuzzed:
     length: int | None
     corpus: tuple[Path, ...]
     dictionary: Path | None
+    surroundings: Surroundings = ANYWHERE
 
 
 def read_fuzzed(
@@ -53,6 +60,19 @@ def read_fuzzed(
     if dictionary is not None and (wrong := wrong_line(dictionary)):
         table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
     return Fuzzed(seconds, memory, startup, words, length, corpus, dictionary)
+
+
+def read_surroundings(table: Table, home: Path) -> Surroundings:
+    """The variables of [target.environment], and the folder that a target runs in."""
+    variables = table.table("environment")
+    found = [(name, _variable(variables, name)) for name in variables.names()]
+    variables.finish()
+    text = table.text("working_folder", "", "the path of a folder")
+    folder = existing(table, "working_folder", text, home)
+    if folder is not None and not folder.is_dir():
+        table.problem("working_folder", f"is {shown(text)}, which is no folder.")
+        folder = None
+    return Surroundings(tuple(found), folder.resolve() if folder else None)
 
 
 def read_program(
@@ -88,7 +108,21 @@ def planned(
     return TargetPlan(
         name, keys.engine, command, fuzzed.corpus, fuzzed.dictionary, settings,
         share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk, build=build,
+        surroundings=fuzzed.surroundings,
     )  # fmt: skip
+
+
+def _variable(table: Table, name: str) -> str:
+    def read(value: Any) -> str:
+        if not NAME.fullmatch(name):
+            raise BadInput("no variable can be called that")
+        if name.startswith(OURS):
+            raise BadInput(f"{OURS}… is for fuzzwise's own")
+        if not isinstance(value, str) or "\0" in value:
+            raise ValueError
+        return value
+
+    return table.value(name, "a text, for a variable of the environment", read, "") or ""
 
 
 def _corpus(table: Table, text: str, home: Path) -> list[Path]:

@@ -37,14 +37,21 @@ class Ending:
 class FuzzingProcess:
     """A target under libFuzzer, in a session of its own."""
 
-    def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: dict[str, str],
+        folder: Path,
+        workplace: Path | None = None,
+    ) -> None:
+        """``folder`` is what it may fill; it runs there, or in its ``workplace``."""
         self._tail = bytearray()
         self._folder = folder
         become_heir()
         _limit()
         self._process = subprocess.Popen(  # noqa: S603
             command,
-            cwd=folder,
+            cwd=workplace or folder,
             env={**os.environ, **environment, VARIABLE: str(folder.resolve())},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

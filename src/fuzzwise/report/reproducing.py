@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from fuzzwise.store.states import BugState, CampaignState
+from fuzzwise.triage.surroundings import Surroundings, apart
 
 INPUT = "input"
 """The name that a reader gives the input, where it has no better one."""
@@ -37,8 +38,12 @@ def portable_command(state: CampaignState, bug: BugState) -> str:
         return ""
     if len(words) == 4 and _RUNNER in words[1]:
         return _python(Path(words[2]), input_name(bug))
-    near = [_near(word, state, bug) for word in words]
-    near[0] = f"./{Path(words[0]).name}" if "/" in words[0] else words[0]
+    around, command = apart(words)
+    near = [_near(word, state, bug) for word in command]
+    near[0] = f"./{Path(command[0]).name}" if "/" in command[0] else command[0]
+    near = [*Surroundings(around.variables).before(())[1:], *near]
+    if around.variables:
+        near.insert(0, "env")
     return " ".join(word if word == "<" else shlex.quote(word) for word in near)
 
 

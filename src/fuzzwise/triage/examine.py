@@ -22,6 +22,7 @@ from fuzzwise.triage.crash import BugIdentity, identify
 from fuzzwise.triage.frames import CrashReport, has_sanitizer_report, parse
 from fuzzwise.triage.functions import function_start
 from fuzzwise.triage.names import is_noise, plain
+from fuzzwise.triage.surroundings import apart
 from fuzzwise.triage.symbolizer import environment
 
 INPUT = "@@"
@@ -97,7 +98,8 @@ def examine(
 ) -> Verdict:
     """Run a command, made by ``absolute``, on an input.
 
-    It runs in a scratch folder in the ``place`` (that of temporary files), with limits, on a copy
+    It runs in a scratch folder in the ``place`` (that of temporary files), or where the command
+    itself says (see ``surroundings``), with limits, on a copy
     of the input that ends like its name (some programs look at that). A report of a sanitizer or
     of libFuzzer tells which bug it is; without one, a fatal signal makes gdb have a look.
     """
@@ -108,11 +110,14 @@ def examine(
         ending = Path(name).suffix
         path = folder / f"input{ending if _ENDING.fullmatch(ending) else ''}"
         path.write_bytes(data)
+        around, command = apart(command)
         words = [word.replace(INPUT, str(path)) for word in command]
         stdin = None if any(INPUT in word for word in command) else path
         sanitized = is_sanitized(Path(command[0]))
         memory = None if sanitized else limits.memory_mib
-        variables = {**_variables(limits, sanitized), "TMPDIR": scratch, "HOME": scratch}
+        others = {**_variables(limits, sanitized), "TMPDIR": scratch, "HOME": scratch}
+        variables = around.joined(others)
+        folder = around.folder or folder
         limited = ["/bin/sh", "-c", _shell(limits, memory), "sh", *words]
         outcome = observe(limited, stdin, limits.seconds, variables, folder, errors_only=True)
         if (seen := _from_output(outcome, depth)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.config.table import Table, shown
@@ -9,7 +10,7 @@ from fuzzwise.engines.aflplusplus.options import MOST_BYTES, read_options
 from fuzzwise.engines.aflplusplus.program import check_target, is_instrumented
 from fuzzwise.engines.aflplusplus.settings import AflSettings
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
-from fuzzwise.engines.harness_keys import planned, read_fuzzed, read_program
+from fuzzwise.engines.harness_keys import planned, read_fuzzed, read_program, read_surroundings
 from fuzzwise.engines.target_keys import PROGRAM, TWO_PROGRAMS, named, read_command
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.examine import absolute
@@ -20,6 +21,7 @@ def read_afl(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     if keys.jobs > 1:
         table.problem("jobs", f"is {keys.jobs}, but a target of AFL++ has one; remove it.")
     fuzzed = read_fuzzed(table, keys.home, read_options, time=1.0, least="0.01s")
+    fuzzed = replace(fuzzed, surroundings=read_surroundings(table, keys.home))
     if fuzzed.length is not None and fuzzed.length > MOST_BYTES:
         table.problem("max_length", f"is {fuzzed.length}; AFL++ takes up to {MOST_BYTES}.")
     words = _command(table, keys.home)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
-from fuzzwise.engines.harness_keys import KEYS
+from fuzzwise.engines.harness_keys import KEYS, SURROUNDINGS
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import find
 from fuzzwise.triage.workers import Workers
@@ -53,7 +53,7 @@ def _build_words(words: list[str], cxx: bool) -> list[str]:
 
 ENGINE = Engine(
     finds_coverage=True,
-    keys=("program", "command", "sources", "flags", *KEYS),
+    keys=("program", "command", "sources", "flags", *KEYS, *SURROUNDINGS),
     read_target=_read_target,
     plan_fuzz=_plan_fuzz,
     open_session=_open_session,

@@ -39,7 +39,7 @@ class Finds:
         self.book = BugBook(folder.crashes, job.program.name)
         self._folder = folder
         self._places = AflPlaces(folder)
-        self._command = absolute(reproducing(job.command))
+        self._command = absolute(job.surroundings.before(reproducing(job.command)))
         self._hang = job.hang
         # Under gdb and with a symbolizer everything takes longer than the run that crashed.
         self._limits = Limits(10 + 2 * job.hang, max(16, job.memory_mib or 4096))

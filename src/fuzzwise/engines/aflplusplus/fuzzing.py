@@ -154,7 +154,7 @@ class Fuzzing:
             {
                 **self._record,
                 "target": str(self.job.program),
-                "command": list(reproducing(self.job.command)),
+                "command": list(self.job.surroundings.before(reproducing(self.job.command))),
                 "seconds": self.seconds,
                 "core_seconds": self.core_seconds,
                 "inputs": self.n,
@@ -196,6 +196,7 @@ class Fuzzing:
             command(afl, self.job, seeds, self._places.output),
             variables(afl, self.job, self.folder, self.seconds),
             scratch,
+            self.job.surroundings.folder,
         )
 
     def _has_to_read_anew(self) -> bool:

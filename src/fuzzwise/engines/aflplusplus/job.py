@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzzwise.engines.aflplusplus.settings import AflSettings
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.starting import STARTUP
+from fuzzwise.triage.surroundings import ANYWHERE, Surroundings
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Job:
     species: str = "feature"
     inputs: int | None = None
     startup: float = STARTUP
+    surroundings: Surroundings = ANYWHERE
 
     @classmethod
     def of(cls, plan: TargetPlan, out: Path) -> Job:
@@ -42,6 +44,7 @@ class Job:
             *(plan.command, out, plan.corpus, plan.dictionary),
             *(settings.hang, settings.memory_mib, settings.max_length, settings.options),
             *(settings.per_seed, settings.species, settings.inputs, settings.startup),
+            surroundings=plan.surroundings,
         )
 
     @property

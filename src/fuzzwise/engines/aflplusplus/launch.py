@@ -73,7 +73,7 @@ def variables(afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float) ->
         told["AFL_IGNORE_SEED_PROBLEMS"] = "1"
     if afl.version >= WRITES_MORE_OFTEN:
         told["AFL_FUZZER_STATS_UPDATE_INTERVAL"] = "5"
-    return told
+    return job.surroundings.joined(told, _SANITIZER)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -32,8 +32,14 @@ class AflProcess(FuzzingProcess):
     run takes longer for it.
     """
 
-    def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
-        super().__init__([*TO_STDERR, *command], environment, folder)
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: dict[str, str],
+        folder: Path,
+        workplace: Path | None = None,
+    ) -> None:
+        super().__init__([*TO_STDERR, *command], environment, folder, workplace)
         self.is_paused = False
 
     def pause(self) -> None:

@@ -59,7 +59,8 @@ class AflSession:
     def reproduce(self, data: bytes) -> Verdict:
         """Run the target once on an input."""
         job = self._job
-        return reproduce(reproducing(job.command), data, job.hang, job.memory_mib or 4096)
+        command = job.surroundings.before(reproducing(job.command))
+        return reproduce(command, data, job.hang, job.memory_mib or 4096)
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""

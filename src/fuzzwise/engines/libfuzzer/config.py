@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
-from fuzzwise.engines.harness_keys import Fuzzed, planned, read_fuzzed, read_program
+from fuzzwise.engines.harness_keys import (
+    Fuzzed,
+    planned,
+    read_fuzzed,
+    read_program,
+    read_surroundings,
+)
 from fuzzwise.engines.libfuzzer.options import check_options, read_options
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
@@ -18,6 +25,7 @@ from fuzzwise.errors import BadInput
 def read_libfuzzer(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     """The target; none where something of it is wrong."""
     fuzzed = read_libfuzzer_keys(table, keys.home)
+    fuzzed = replace(fuzzed, surroundings=read_surroundings(table, keys.home))
     program = _program(table, keys.home)
     if program is None and not keys.sources:
         return []

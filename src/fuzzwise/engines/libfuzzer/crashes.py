@@ -15,10 +15,15 @@ from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report
+from fuzzwise.triage.surroundings import NEEDED
 from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
 PATIENCE = 30.0
 """Seconds that an input has to show its bug again."""
+
+_CRASH = "exitcode=77"
+NEEDED_TO_FUZZ = f"{NEEDED}:{_CRASH}"
+"""Options of sanitizers that fuzzing relies on: libFuzzer's exit status for what they see."""
 
 _RESOURCES = ("timeout", "out-of-memory")
 
@@ -78,7 +83,9 @@ class Crashes:
             if is_over():
                 return
             command = [*self._launch.words, str(artifact.resolve())]
-            process = FuzzingProcess(command, sanitizer_environment(), self._folder.scratch)
+            around = self._launch.surroundings
+            variables = around.joined(sanitizer_environment(), NEEDED_TO_FUZZ)
+            process = FuzzingProcess(command, variables, self._folder.scratch, around.folder)
             deadline = time.monotonic() + PATIENCE
             while (ending := process.ending()) is None and time.monotonic() < deadline:
                 if is_over():
@@ -104,7 +111,7 @@ def sanitizer_environment() -> dict[str, str]:
     """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
     variables = symbolizer_environment()
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
-        variables[name] += ":exitcode=77"
+        variables[name] += f":{_CRASH}"
     return variables
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
-from fuzzwise.engines.harness_keys import KEYS
+from fuzzwise.engines.harness_keys import KEYS, SURROUNDINGS
 from fuzzwise.triage.examine import INPUT
 from fuzzwise.triage.workers import Workers
 
@@ -55,7 +55,7 @@ def _toolchain(asked: str | None) -> Toolchain:  # noqa: ARG001
 
 ENGINE = Engine(
     finds_coverage=True,
-    keys=("program", "sources", "flags", *KEYS),
+    keys=("program", "sources", "flags", *KEYS, *SURROUNDINGS),
     read_target=_read_target,
     plan_fuzz=_plan_fuzz,
     open_session=_open_session,

@@ -62,7 +62,7 @@ class Fuzzing:
         self._tick = tick
         if launch is None:
             check_program(plan.program)
-        self.launch = launch or of_program(plan.program)
+        self.launch = launch or of_program(plan.program, plan.surroundings)
         self.folder = folder
         self.folder.make()
         self._record = self.folder.agreed(self.launch.build, self._kind())
@@ -254,7 +254,8 @@ class Fuzzing:
             *self._seed_option(),
         ]
         try:
-            process = FuzzingProcess(command, environment, self.folder.scratch)
+            workplace = self.launch.surroundings.folder
+            process = FuzzingProcess(command, environment, self.folder.scratch, workplace)
         except OSError as error:
             if not self.folder.scratch.is_dir():
                 raise  # about the campaign's folder, not about the target
@@ -393,7 +394,7 @@ class Fuzzing:
             {
                 **self._record,
                 "target": str(self.plan.program),
-                "command": list(self.launch.words),
+                "command": self.launch.command,
                 "seconds": self._seconds,
                 "core_seconds": self._core_seconds,
                 "inputs": self._inputs if self._state else self._known_inputs,

@@ -9,6 +9,7 @@ from pathlib import Path
 from fuzzwise.engines.observer.folder import fingerprint
 from fuzzwise.errors import BadInput
 from fuzzwise.received import read_limited
+from fuzzwise.triage.surroundings import ANYWHERE, Surroundings
 
 FAILED = "failed-"
 """How the names of such files begin: a line COUNT INPUT, in hexadecimal digits, and the report."""
@@ -29,11 +30,17 @@ class Launch:
     build: str
     variables: Mapping[str, str] = field(default_factory=dict)
     lives_on: bool = False
+    surroundings: Surroundings = ANYWHERE
+
+    @property
+    def command(self) -> list[str]:
+        """The words with what stands before them anywhere else than here."""
+        return list(self.surroundings.before(self.words))
 
 
-def of_program(target: Path) -> Launch:
+def of_program(target: Path, surroundings: Surroundings = ANYWHERE) -> Launch:
     """A program that was linked with the engine."""
-    return Launch((str(target.resolve()),), fingerprint(target))
+    return Launch((str(target.resolve()),), fingerprint(target), surroundings=surroundings)
 
 
 @dataclass(frozen=True)

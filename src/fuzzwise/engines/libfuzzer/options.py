@@ -8,6 +8,9 @@ from fuzzwise.config.table import Table, shown
 from fuzzwise.errors import BadInput
 
 _OPTION = re.compile(r"-([a-zA-Z0-9_]+)=(.*)")
+RANDOM = re.compile(r"random\( *(\d{1,9}) *, *(\d{1,9}) *\)")
+"""A value of an option as OSS-Fuzz has them: a number from the first to the second."""
+
 _OURS = "remove it: fuzzwise sets it itself"
 _NOT_FUZZING = "remove it: it makes libFuzzer do something else than fuzz"
 _HOW_LONG = "remove it: the campaign decides how long a target runs"
@@ -48,13 +51,21 @@ def check_options(words: tuple[str, ...]) -> None:
             raise BadInput(f"--libfuzzer {word}: {instead}.")
 
 
-def read_options(table: Table) -> tuple[str, ...]:
-    """The words of the key ``options``, for libFuzzer."""
+def read_options(table: Table, is_drawn: bool = False) -> tuple[str, ...]:
+    """The words of the key ``options``, for libFuzzer.
+
+    ``is_drawn``: a value random(1,100) is another number for each process.
+    """
     kept = []
     for word in table.texts("options", ()):
         found = _OPTION.fullmatch(word)
         if found is None:
             table.problem("options", f"has {shown(word)}; expected one such as '-use_cmp=1'.")
+        elif RANDOM.fullmatch(found[2]) and (not is_drawn or found[1] in _ELSEWHERE):
+            if is_drawn and found[1] == "max_len":
+                kept.append(word)  # the key of it is one number
+            else:
+                table.problem("options", f"has {shown(word)}; write a number.")
         elif found[1] in _ELSEWHERE:
             table.problem("options", f"has {shown(word)}; {_ELSEWHERE[found[1]]}.")
         else:

@@ -79,7 +79,8 @@ class LibFuzzerSession:
     def reproduce(self, data: bytes) -> Verdict:
         """Run the target once on an input."""
         settings: LibFuzzerSettings = self._plan.settings or LibFuzzerSettings()
-        return reproduce(self._one_input(), data, settings.seconds, settings.memory_mib)
+        command = self._plan.surroundings.before(self._one_input())
+        return reproduce(command, data, settings.seconds, settings.memory_mib)
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""

@@ -6,7 +6,7 @@ import json
 import os
 
 from fuzzwise.engines.contract import SCHEDULES, SPECIES, TargetPlan
-from fuzzwise.engines.libfuzzer.crashes import sanitizer_environment
+from fuzzwise.engines.libfuzzer.crashes import NEEDED_TO_FUZZ, sanitizer_environment
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import CampaignFolder
@@ -27,7 +27,7 @@ def variables(
     """What the observer is told: which job of how many it is, and how long the campaign has had."""
     program = plan.program.name
     return {
-        **sanitizer_environment(),
+        **launch.surroundings.joined(sanitizer_environment(), NEEDED_TO_FUZZ),
         **launch.variables,
         "FUZZWISE_STATE": str(folder.state.resolve()),
         "FUZZWISE_PARENT": str(os.getpid()),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
-from fuzzwise.engines.harness_keys import planned, read_fuzzed, read_program
+from fuzzwise.engines.harness_keys import planned, read_fuzzed, read_program, read_surroundings
 from fuzzwise.engines.libfuzzer.config import refuse_others
 from fuzzwise.engines.libfuzzer.options import check_options, read_options
 from fuzzwise.engines.libfuzzer.program import check_program
@@ -23,7 +26,9 @@ def read_stock(table: Table, keys: CommonKeys) -> list[TargetPlan]:
             "jobs",
             f"is {keys.jobs}, but a target that was not built with fuzzwise has one; remove it.",
         )
-    fuzzed = read_fuzzed(table, keys.home, read_options, time=10.0, least="1s")
+    with_random = partial(read_options, is_drawn=True)
+    fuzzed = read_fuzzed(table, keys.home, with_random, time=10.0, least="1s")
+    fuzzed = replace(fuzzed, surroundings=read_surroundings(table, keys.home))
     program = read_program(table, keys.home, "the path of a program with libFuzzer in it")
     if program is None:
         return []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table
 from fuzzwise.engines.contract import CommonKeys, Engine, FuzzRequest, Session, TargetPlan
-from fuzzwise.engines.harness_keys import KEYS
+from fuzzwise.engines.harness_keys import KEYS, SURROUNDINGS
 from fuzzwise.triage.examine import INPUT
 from fuzzwise.triage.workers import Workers
 
@@ -47,7 +47,7 @@ def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
 
 ENGINE = Engine(
     finds_coverage=True,
-    keys=("program", *KEYS),
+    keys=("program", *KEYS, *SURROUNDINGS),
     read_target=_read_target,
     plan_fuzz=_plan_fuzz,
     open_session=_open_session,

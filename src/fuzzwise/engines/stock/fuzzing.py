@@ -57,7 +57,8 @@ class Fuzzing:
         self.settings: StockSettings = plan.settings or StockSettings()
         check_program(plan.program)
         build = " ".join(fingerprint(part) for part in parts_of(plan.program))
-        self._launch = Launch((str(plan.program.resolve()),), build)
+        words = (str(plan.program.resolve()),)
+        self._launch = Launch(words, build, surroundings=plan.surroundings)
         self.folder = folder
         self.folder.make()
         self._record = folder.agreed(self._launch.build, KIND)
@@ -220,7 +221,8 @@ class Fuzzing:
         known = (self.plan, self.settings, self.folder)
         command = [*self._launch.words, *options(*known, seed, runs), *given]
         try:
-            return StockProcess(command, variables(), self.folder.scratch)
+            around = self.plan.surroundings
+            return StockProcess(command, variables(around), self.folder.scratch, around.folder)
         except OSError as error:
             if not self.folder.scratch.is_dir():
                 raise  # about the campaign's folder, not about the target
@@ -305,7 +307,7 @@ class Fuzzing:
             {
                 **self._record,
                 "target": str(self.plan.program),
-                "command": list(self._launch.words),
+                "command": self._launch.command,
                 "skipped": sorted(self._crashes.skipped),
             },
         )

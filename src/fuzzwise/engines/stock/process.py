@@ -26,10 +26,16 @@ _CAUGHT = re.compile(r"^SigCgt:\s*([0-9a-f]+)$", re.MULTILINE)
 class StockProcess(FuzzingProcess):
     """A program with libFuzzer in it, or a script that starts one."""
 
-    def __init__(self, command: Sequence[str], environment: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: dict[str, str],
+        folder: Path,
+        workplace: Path | None = None,
+    ) -> None:
         self.lines = Lines()
         self.began = time.monotonic()
-        super().__init__(command, environment, folder)
+        super().__init__(command, environment, folder, workplace)
 
     def ask_to_end(self) -> None:
         """Let it end after its present input, with last words; see ``ending``."""

@@ -57,7 +57,7 @@ class StockSession:
 
     def reproduce(self, data: bytes) -> Verdict:
         """Run the target once on an input."""
-        command = (self._plan.command[0], INPUT)
+        command = self._plan.surroundings.before((self._plan.command[0], INPUT))
         return reproduce(command, data, self._settings.seconds, self._settings.memory_mib)
 
     def totals(self) -> Totals | None:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import random
+
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.libfuzzer.crashes import NEEDED_TO_FUZZ
+from fuzzwise.engines.libfuzzer.options import RANDOM
 from fuzzwise.engines.stock.counts import StockFolder
 from fuzzwise.engines.stock.settings import StockSettings
+from fuzzwise.triage.surroundings import Surroundings
 from fuzzwise.triage.symbolizer import environment
 
-_CRASH = "exitcode=77"
 
-
-def variables() -> dict[str, str]:
+def variables(surroundings: Surroundings) -> dict[str, str]:
     """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
     known = environment(detect_leaks=True)
     # Programs that would only print what UBSan sees, and go on; who has set it otherwise has that.
     known["UBSAN_OPTIONS"] = f"halt_on_error=1:{known['UBSAN_OPTIONS']}"
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
-        known[name] += f":{_CRASH}"
-    return known
+        known[name] += ":exitcode=77"
+    return surroundings.joined(known, NEEDED_TO_FUZZ)
 
 
 def options(
@@ -42,4 +45,14 @@ def options(
         words.append(f"-dict={plan.dictionary.resolve()}")
     if settings.max_length:
         words.append(f"-max_len={settings.max_length}")
-    return [*words, *settings.options]
+    rng = random.Random(random_seed)  # noqa: S311
+    return [*words, *(drawn(word, rng) for word in settings.options)]
+
+
+def drawn(word: str, rng: random.Random) -> str:
+    """An option as it is, or with a number out of random(1, 100), another for each process."""
+    found = RANDOM.search(word)
+    if found is None:
+        return word
+    low, high = sorted((int(found[1]), int(found[2])))
+    return f"{word[: found.start()]}{rng.randint(low, high)}{word[found.end() :]}"
