@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -98,11 +98,12 @@ class Manager:
         seconds: float | None,
         watch: Callable[[], None],
         broken: Mapping[str, str] | None = None,
+        notes: Mapping[str, Sequence[str]] | None = None,
     ) -> Stopped:
         """Fuzz for so long, or as long as the budget allows, or until nothing is left to do.
 
         ``watch`` is called several times a second; ``broken`` has targets that cannot be fuzzed,
-        with the reason.
+        with the reason; ``notes`` are sentences about targets that were made ready.
         """
         plan, store = self._plan, self._store
         self._before, self._start = store.seconds(), self._clock()
@@ -118,6 +119,9 @@ class Manager:
         for name, problem in (broken or {}).items():
             # Only another program can help where the build failed.
             self._roster.broke(self._roster.by_name[name], problem, float("inf"))
+        for name, sentences in (notes or {}).items():
+            for sentence in sentences:
+                self._event("warning", name, sentence)
         used = budget is not None and self._before >= budget
         stopped = self._loop(budget, watch)
         stopped = self._end(stopped, used=used)

@@ -10,6 +10,7 @@ from typing import Protocol
 from fuzzwise.campaign.build import build_all
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.seeds import unpack_seeds
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.leftovers import Guard
@@ -60,6 +61,7 @@ class Running:
                     "by out in the file or by --out."
                 )
             broken = build_all(plan, say)
+            plan, notes = unpack_seeds(plan, say)
             with Workers(plan.cores) as workers:
                 self._manager = Manager(
                     plan, store, Threads(open_sessions(plan, workers), plan.cores)
@@ -67,6 +69,6 @@ class Running:
                 if self._interrupted:
                     self._manager.interrupt()
                 with watching(self._manager.state, before) as watch:
-                    stopped = self._manager.run(seconds, watch.update, broken)
+                    stopped = self._manager.run(seconds, watch.update, broken, notes)
             # On a full disk the store does not know yet that the run has ended.
             return replace(store.state(), running=False, stopped=stopped)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from pathlib import Path
 
-from fuzzwise.config.table import Table, shown
+from fuzzwise.config.table import Table, files, is_pattern, shown
 from fuzzwise.engines.contract import SHARES, CommonKeys, TargetPlan
 from fuzzwise.engines.registry import engine_named, engines, likely_engine, usable_engines
 from fuzzwise.engines.target_files import find_sources, flags_from
@@ -17,6 +18,39 @@ MOST_JOBS = 64
 
 
 def read_targets(
+    table: Table, home: Path, out: Path, cores: int, accepted_risk: float | None
+) -> list[TargetPlan]:
+    """The targets of a [[target]]: one, or one for each program that a pattern names."""
+    pattern = table.glimpse("program")
+    if not is_pattern(pattern) or _is_there(home, pattern):
+        return _read_targets(table, home, out, cores, accepted_risk)
+    programs = [str(path) for path in files(pattern, home) if _is_program(path)]
+    if not programs:
+        table.problem("program", f"is {shown(pattern)}, which no program is called by.")
+    if len(programs) > 1 and table.has("name"):
+        table.problem("name", f"is given, but there are {len(programs)} programs; remove it.")
+    return [
+        target
+        for program in programs
+        for target in _read_targets(
+            table.where("program", program), home, out, cores, accepted_risk
+        )
+    ]
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file among those that a pattern names can be a target: others lie beside them."""
+    return path.suffix == ".py" or os.access(path, os.X_OK)
+
+
+def _is_there(home: Path, name: str) -> bool:
+    try:
+        return (home / name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _read_targets(
     table: Table, home: Path, out: Path, cores: int, accepted_risk: float | None
 ) -> list[TargetPlan]:
     """The targets of a [[target]]: one, or one for each seed of a black box.

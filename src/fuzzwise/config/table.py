@@ -37,6 +37,12 @@ class Table:
         place = f"{self.name}.{key}" if self.name else key
         self._problems.append(f"{place} {message}")
 
+    def where(self, key: str, value: Any) -> Table:
+        """The same table with another value of a key; its problems are those of this one."""
+        other = Table(self.name, {**self._values, key: value}, self._problems)
+        other.foreign = self.foreign
+        return other
+
     def names(self) -> list[str]:
         """All keys that are given."""
         return list(self._values)
@@ -224,7 +230,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def complain(path: Path, problems: Sequence[str]) -> None:
-    """Raise all problems as one error, if there are any."""
+    """Raise all problems as one error, if there are any; each is told once."""
+    problems = list(dict.fromkeys(problems))
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
         count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
@@ -259,6 +266,11 @@ def files(pattern: str, folder: Path) -> list[Path]:
         return sorted(path for name in names if (path := folder / name).is_file())
     except OSError:  # a name that is too long
         return []
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text is a pattern of names, unless something is called just that."""
+    return any(sign in text for sign in "*?[")
 
 
 def duration(value: Any) -> float:

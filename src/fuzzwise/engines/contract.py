@@ -58,7 +58,8 @@ class TargetPlan:
 
     ``engine`` is a name in ``engines.registry``. ``command`` starts with the absolute path of the
     program; what its other words are is the engine's to say. ``corpus`` are folders or files to
-    start from. ``settings`` are the engine's own: an object of a class that it defines, None for
+    start from, ``seed_zips`` archives of such files: the campaign unpacks them and adds the folders
+    to the corpus. ``settings`` are the engine's own: an object of a class that it defines, None for
     its defaults. ``surroundings`` are for engines that have the keys of them.
     """
 
@@ -73,6 +74,7 @@ class TargetPlan:
     accepted_risk: float | None = None
     build: Build | None = None
     surroundings: Surroundings = ANYWHERE
+    seed_zips: tuple[Path, ...] = ()
 
     @property
     def program(self) -> Path:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fuzzwise.config.table import Table, files, shown
+from fuzzwise.config.table import Table, files, is_pattern, shown
 from fuzzwise.engines.contract import Build, CommonKeys, TargetPlan
 from fuzzwise.engines.starting import STARTUP
 from fuzzwise.engines.target_files import existing, wrong_line
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import locate
+from fuzzwise.seed_zips import SEED_CORPUS, SUFFIX
 from fuzzwise.triage.surroundings import ANYWHERE, NAME, Surroundings
 
 KEYS = ("corpus", "dictionary", "options", "max_length", "limits.time", "limits.memory_mib",
@@ -39,6 +40,7 @@ class Fuzzed:
     length: int | None
     corpus: tuple[Path, ...]
     dictionary: Path | None
+    seed_zips: tuple[Path, ...] = ()
     surroundings: Surroundings = ANYWHERE
 
 
@@ -53,13 +55,11 @@ def read_fuzzed(
     limits.finish()
     words = options(table)
     length = table.whole("max_length", 0, 1, 1 << 30) or None
-    corpus = tuple(
-        path for text in table.texts("corpus", ()) for path in _corpus(table, text, home)
-    )
+    corpus, zips = _corpora(table, home)
     dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
     if dictionary is not None and (wrong := wrong_line(dictionary)):
         table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
-    return Fuzzed(seconds, memory, startup, words, length, corpus, dictionary)
+    return Fuzzed(seconds, memory, startup, words, length, corpus, dictionary, zips)
 
 
 def read_surroundings(table: Table, home: Path) -> Surroundings:
@@ -108,7 +108,7 @@ def planned(
     return TargetPlan(
         name, keys.engine, command, fuzzed.corpus, fuzzed.dictionary, settings,
         share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk, build=build,
-        surroundings=fuzzed.surroundings,
+        surroundings=fuzzed.surroundings, seed_zips=fuzzed.seed_zips,
     )  # fmt: skip
 
 
@@ -125,9 +125,26 @@ def _variable(table: Table, name: str) -> str:
     return table.value(name, "a text, for a variable of the environment", read, "") or ""
 
 
+def _corpora(table: Table, home: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Folders and files to start from; and archives of them.
+
+    A zip that is named is one. Those that a pattern names may be inputs of a target that reads
+    such files, but for those that are called as OSS-Fuzz calls archives of seeds.
+    """
+    places: list[Path] = []
+    zips: list[Path] = []
+    for text in table.texts("corpus", ()):
+        found = _corpus(table, text, home)
+        for path in found:
+            is_named = path.suffix == SUFFIX and found == [home / text]
+            is_zip = (is_named or path.name.endswith(SEED_CORPUS)) and path.is_file()
+            (zips if is_zip else places).append(path)
+    return tuple(places), tuple(zips)
+
+
 def _corpus(table: Table, text: str, home: Path) -> list[Path]:
     """Folders or files: one that is there, or those that a pattern names."""
-    if any(sign in text for sign in "*?[") and (found := files(text, home)):
+    if is_pattern(text) and (found := files(text, home)):
         return found
     path = existing(table, "corpus", text, home)
     return [] if path is None else [path]
