@@ -19,7 +19,7 @@ def glance(plan: TargetPlan) -> tuple[object, ...]:
 
 def signature(plan: TargetPlan) -> str:
     """The content of everything, in one hash; "" where the program is missing."""
-    if not plan.program.is_file():
+    if not plan.program.exists():  # a folder, for Go
         return ""
     programs = engine_named(plan.engine).made_of(plan)
     digest = hashlib.sha256(" ".join(map(_content, programs)).encode())

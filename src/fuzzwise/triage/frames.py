@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from fuzzwise.text import base_name, clean
 from fuzzwise.triage import kinds
+from fuzzwise.triage.go_report import is_go, parse_go
 from fuzzwise.triage.names import is_noise, plain
 from fuzzwise.triage.python_report import is_python, parse_python
 from fuzzwise.triage.stack_lines import MAX_FRAMES, Frame, parse_line
@@ -62,15 +63,20 @@ def parse(text: str) -> CrashReport:
     """The crash that a report is about, from the first MiB (2**20 characters) of its text.
 
     Understands AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, MemorySanitizer,
-    libFuzzer, gdb backtraces and Python (see ``python_report``). Of several errors, the first
-    fatal one counts: sanitizers can go on after undefined behaviour, and leaks are found when all
-    is over. Takes any text: with no crash in it the kind is "unknown" and there are no frames.
-    Everything kept is free of control characters; time is linear in the length of the text.
+    libFuzzer, gdb backtraces, Python (see ``python_report``) and Go (see ``go_report``). Of several
+    errors, the first fatal one counts: sanitizers can go on after undefined behaviour, and leaks
+    are found when all is over. Takes any text: with no crash in it the kind is "unknown" and there
+    are no frames. Everything kept is free of control characters; time is linear in the length of
+    the text.
     """
     lines = clean(text).split("\n")
     header = _header(lines)
     if (header is None or not header.sanitizer) and (python := parse_python(lines)) is not None:
         kind, frames = python
+        severity = kinds.severity(kind, "")
+        return CrashReport(kind, severity, frames, _summary(kind, severity, frames))
+    if (header is None or not header.sanitizer) and (go := parse_go(lines)) is not None:
+        kind, frames = go
         severity = kinds.severity(kind, "")
         return CrashReport(kind, severity, frames, _summary(kind, severity, frames))
     if header is None:
@@ -92,12 +98,10 @@ def parse(text: str) -> CrashReport:
 
 
 def has_sanitizer_report(text: str) -> bool:
-    """Whether a text holds a report of a sanitizer or of libFuzzer, of any severity."""
-    return any(
-        is_python(line) or _starts_report(line)
-        for line in clean(text).split("\n")
-        if _OPENS.search(line)
-    )
+    """Whether a text holds a report of a sanitizer, of libFuzzer, of Python or of Go."""
+    lines = clean(text).split("\n")
+    opening = (line for line in lines if _OPENS.search(line))
+    return any(is_python(line) or _starts_report(line) for line in opening) or is_go(lines)
 
 
 def _trusted(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
@@ -123,7 +127,7 @@ def _classify(at: int, line: str) -> _Header | None:
         return _Header(2 if kind == "leak" else 0, at, kind, sanitizer=match[2] is None)
     if match := _GDB.search(line):
         return _Header(0, at, kinds.of_signal(match[1]), gdb=True)
-    if _UNDEFINED in line:
+    if _is_undefined(line):
         before, _, message = line.partition(_UNDEFINED)
         match = _PLACE.fullmatch(before.strip()[-1024:])
         place = Frame(file=match[1], line=int(match[2])) if match else None
@@ -161,7 +165,12 @@ def _stack(lines: list[str], header: _Header) -> tuple[tuple[Frame, ...], str]:
 
 
 def _starts_report(line: str) -> bool:
-    return _UNDEFINED in line or _FATAL.search(line) is not None
+    return _is_undefined(line) or _FATAL.search(line) is not None
+
+
+def _is_undefined(line: str) -> bool:
+    """Whether it is of UndefinedBehaviorSanitizer; Go's panics have the same words."""
+    return _UNDEFINED in line and "panic: " not in line
 
 
 def _unwrapped(lines: list[str], at: int) -> str:

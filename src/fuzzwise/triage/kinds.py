@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fuzzwise.triage import python_report
+from fuzzwise.triage import go_report, python_report
 from fuzzwise.triage.names import is_noise
 
 UNKNOWN = "unknown"
@@ -55,7 +55,7 @@ SEVERITIES = (
     *("divide", "abort", "exception", "resource", "other"),
 )
 """What a crash does, the worst first; "access" is a read or a write, which one is not known, and
-"exception" one of Python that nobody caught."""
+"exception" one of Python that nobody caught, or a panic of Go."""
 
 
 def of_sanitizer(message: str) -> str:
@@ -104,6 +104,8 @@ def severity(kind: str, evidence: str) -> str:
     """What a crash does, from its kind and the lines between its header and its stack."""
     if kind.startswith(python_report.UNCAUGHT):
         return python_report.severity(kind)
+    if kind.startswith(go_report.PANIC):
+        return go_report.severity(kind)
     if kind == "stack-overflow":
         return "stack exhaustion"
     if kind in ("divide-by-zero", "undefined-behavior: division by zero"):
