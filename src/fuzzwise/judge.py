@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
+import numpy as np
+
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT, estimate_all, find
 from fuzzwise.estimators.richness import Chao, ChaoReach, GrowthReach
 from fuzzwise.estimators.waiting import why_unknown
 from fuzzwise.forecast import as_seconds, inputs_left
-from fuzzwise.model import Estimate, Observation
+from fuzzwise.model import Estimate, Ints, Observation
 from fuzzwise.power_law import fit_growth
 from fuzzwise.special import gammaincinv
 from fuzzwise.stopping import AcceptedRisk, Decision
@@ -238,7 +240,9 @@ def latest_decision(
 def until(observation: Observation, n: int) -> Observation:
     """What an observer would have known after n inputs, as far as discoveries tell it.
 
-    What waits is what waits now, since an earlier count of it is not kept.
+    What waits is what waits now, since an earlier count of it is not kept. Of discoveries that are
+    known in groups alone, those of the group that n is in may all have been made by then: they
+    count as if they were.
     """
     times = observation.discoveries
     if times is None:
@@ -248,10 +252,25 @@ def until(observation: Observation, n: int) -> Observation:
     return Observation(
         n=n,
         seconds=seconds,
-        discoveries=times[: times.searchsorted(n, "right")],
+        discoveries=_made_by(times, observation.counted_at, n),
         waiting=observation.waiting,
         tried=observation.tried,
+        counted_at=observation.counted_at,
     )
+
+
+def _made_by(times: Ints, looks: Ints | None, n: int) -> Ints:
+    """The discoveries up to n, and all of the group that n is in: at n at the latest."""
+    sure = int(times.searchsorted(n, "right"))
+    if looks is None:
+        return times[:sure]
+    after = int(looks.searchsorted(n, "left"))
+    until = int(looks[after]) if after < len(looks) else n
+    made = times[: times.searchsorted(until, "right")]
+    # Strictly rising up to n, as far as there is room for all.
+    latest = n - np.arange(len(made) - 1, -1, -1, dtype=np.int64)
+    moved: Ints = np.minimum(made, latest)
+    return moved[moved >= 1]
 
 
 def growth_exponent(observation: Observation, confidence: float = 0.95) -> Estimate | None:

@@ -90,6 +90,11 @@ class Observation:
     prefers which it has not mutated yet, 1 where it does not say; None where it chooses each seed
     anew. ``tried``: seeds that it has mutated in all, preferred or not; None where it does not say.
     ``corpus``: inputs kept because they showed something new, those of the initial corpus included.
+
+    ``counted_at``: where it is only known how many discoveries there were between two looks, the
+    numbers of inputs at which somebody looked (rising, 0 for the start). Discoveries between two of
+    them may be anywhere there, and are spread evenly in ``discoveries``. None where each has its
+    own number.
     """
 
     n: int
@@ -106,3 +111,4 @@ class Observation:
     waiting: float | None = None
     tried: int | None = None
     corpus: int | None = None
+    counted_at: Ints | None = None

@@ -105,6 +105,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     tried: int | None = None
     corpus: int | None = None
     bugs: list[_Bug] = []
+    counted_at: list[int] | None = None
 
 
 class _FieldError(Exception):
@@ -205,6 +206,7 @@ def observation_line(
         tried=observation.tried,
         corpus=observation.corpus,
         bugs=[_Bug(bug.id, bug.n) for bug in bugs],
+        counted_at=_as_list(observation.counted_at),
     )
     return msgspec.json.encode(line).decode()
 
@@ -242,6 +244,7 @@ class _Builder:
             waiting=line.waiting,
             tried=line.tried,
             corpus=line.corpus,
+            counted_at=None if line.counted_at is None else _ints("counted_at", line.counted_at),
         )
         self._check_order(observation)
         for where, what in problems(observation):

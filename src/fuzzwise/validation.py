@@ -113,6 +113,16 @@ def _discoveries(o: Observation) -> Iterator[Problem]:
         )
 
 
+def _looks(o: Observation) -> Iterator[Problem]:
+    looks = o.counted_at
+    if looks is None or len(looks) == 0:
+        return
+    if np.any(np.diff(looks) <= 0):
+        yield "counted_at", "is not increasing; list each number once, in order"
+    elif looks[0] < 0:
+        yield "counted_at", f"is {looks[0]}; a number of inputs cannot be negative"
+
+
 def _seeds(o: Observation) -> Iterator[Problem]:
     seeds = o.seeds
     if seeds is None:
@@ -189,6 +199,7 @@ _CHECKS: tuple[Callable[[Observation], Iterator[Problem]], ...] = (
     _scalars,
     _incidence,
     _discoveries,
+    _looks,
     _seeds,
     _seed_sums,
     _truth,

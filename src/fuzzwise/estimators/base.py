@@ -57,6 +57,22 @@ def need_seeds(observation: Observation) -> SeedCounts:
     return seeds
 
 
+def found_since(observation: Observation, times: Ints, start: int) -> tuple[int, int, int]:
+    """Discoveries after an input: at least so many, as they are spread, and at most so many.
+
+    Where each has its own number (no ``counted_at``), all three are the same.
+    """
+    found = len(times) - int(times.searchsorted(start, side="right"))
+    looks = observation.counted_at
+    if looks is None:
+        return found, found, found
+    at = int(looks.searchsorted(start, side="right"))
+    before = int(looks[at - 1]) if at else 0
+    after = start if before == start or at == len(looks) else int(looks[at])
+    fewest, most = (len(times) - int(times.searchsorted(i, "right")) for i in (after, before))
+    return fewest, found, most
+
+
 def point(name: str, value: float, n: int, note: str = "") -> Estimate:
     """An estimate without an interval."""
     return Estimate(value, None, None, None, name, n, note)

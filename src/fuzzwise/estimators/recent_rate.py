@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from math import log1p
 
 from fuzzwise.estimators import intervals
-from fuzzwise.estimators.base import need_discoveries, nothing_yet, rule_of_three
+from fuzzwise.estimators.base import (
+    found_since,
+    need_discoveries,
+    nothing_yet,
+    rule_of_three,
+)
 from fuzzwise.estimators.waiting import raised
 from fuzzwise.model import Estimate, Observation
 
@@ -28,6 +33,10 @@ class RecentRate:
     With no discovery in the window, the m inputs since the last one showed nothing: 1/(m+2), and
     the Rule of Three 1 - α^(1/m) as upper end, from 0.
 
+    Where discoveries are only known in groups (``counted_at``), some of one may be before the
+    window: the lower end is that without them, the upper end that with all of them. Whichever of
+    its inputs were the discoveries, the interval so holds the one that their numbers would give.
+
     All that is of seeds that were mutated. Where preferred seeds still wait for their first turn
     (``waiting``), the estimate and its upper end are raised for them: ``waiting.raised``.
     """
@@ -45,11 +54,11 @@ class RecentRate:
         if n == 0:
             return nothing_yet(self.name, confidence)
         start = n - max(1, round(n * self.window))
-        found = len(times) - int(times.searchsorted(start, side="right"))
+        fewest, found, most = found_since(observation, times, start)
         if found == 0:
             return rule_of_three(self.name, observation, times, confidence)
         size = n - start
-        low, high = intervals.poisson(found, confidence)
+        low, high = intervals.poisson(fewest, confidence)[0], intervals.poisson(most, confidence)[1]
         lag = -log1p(-self.window) / self.window
         return Estimate(
             found / size, low / lag / size, min(1.0, high / size), confidence, self.name, n

@@ -42,6 +42,7 @@ class _Packed(msgspec.Struct, omit_defaults=True):
     measured: list[tuple[int, float]] = []
     waiting: float | None = None
     tried: int | None = None
+    counted_at: _Counts | None = None
 
 
 def pack(observation: Observation) -> bytes:
@@ -69,6 +70,7 @@ def pack(observation: Observation) -> bytes:
         measured=[(int(m), float(share)) for m, share in now.measured],
         waiting=_float(now.waiting),
         tried=_int(now.tried),
+        counted_at=_counts(now.counted_at),
     )
     return msgspec.msgpack.encode(packed)
 
@@ -96,6 +98,7 @@ def unpack(content: bytes) -> Observation:
         measured=tuple(packed.measured),
         waiting=packed.waiting,
         tried=packed.tried,
+        counted_at=_array(packed.counted_at),
     )
 
 
