@@ -20,6 +20,7 @@ import blackbox_target
 import broken_executors
 import broken_sessions
 import broken_stores
+import go_target
 import observed_target
 import stock_target
 from fuzzwise.campaign.threads import Threads
@@ -75,7 +76,12 @@ def black_box(folder: Path) -> tuple[TargetPlan, bytes]:
     return TargetPlan("t", "black-box", command, (folder / "seed",), settings=settings), b"S"
 
 
-TARGETS = (libfuzzer, stock, python, afl, black_box)
+def go(folder: Path) -> tuple[TargetPlan, bytes]:
+    plan = go_target.plan(go_target.module(folder) / "ini", "FuzzCalm")
+    return plan, go_target.entry('[]byte("bad!")', "int(7)")
+
+
+TARGETS = (libfuzzer, stock, python, afl, black_box, go)
 
 
 @pytest.fixture
@@ -101,7 +107,7 @@ def test_an_engine_keeps_to_its_contract(target, tmp_path, workers):
 
 def test_every_engine_of_ours_is_checked():
     ours = {name for name, entry in engines().items() if entry.value.startswith("fuzzwise.")}
-    assert ours == {"libfuzzer", "stock", "python", "afl++", "black-box"}
+    assert ours == {"libfuzzer", "stock", "python", "afl++", "black-box", "go"}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ _OURS = {
     "black-box": "fuzzwise.engines.blackbox.engine:ENGINE",
     "python": "fuzzwise.engines.python.engine:ENGINE",
     "afl++": "fuzzwise.engines.aflplusplus.engine:ENGINE",
+    "go": "fuzzwise.engines.go.engine:ENGINE",
 }
 
 USUAL = "libfuzzer"

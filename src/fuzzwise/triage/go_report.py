@@ -17,6 +17,8 @@ PANIC = "panic"
 """How the kind of such a bug begins; what the runtime says about it follows."""
 
 FAILED_TEST = "failed test"
+DIED = "ended the process"
+_DIED = "fuzzing process hung or terminated unexpectedly"
 _TIMED_OUT = "test timed out after "
 _HEADER = re.compile(r" *(?:testing\.go:\d{1,9}: )?(panic|fatal error): (.*)")
 _GOROUTINE = re.compile(r" *goroutine \d{1,19} (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]{1,200}\]:$")
@@ -138,6 +140,8 @@ def _failed_test(lines: list[str]) -> tuple[str, tuple[Frame, ...]] | None:
         return None
     failed = _FAILED.match(lines[at])
     assert failed is not None
+    if any(_DIED in line for line in lines[at + 1 :]):
+        return DIED, (Frame(failed[1]),)
     said = [found for line in lines[at + 1 :] if (found := _SAID.match(line))]
     place = (Frame(file=said[-1][1], line=int(said[-1][2])),) if said else ()
     return FAILED_TEST, (*place, Frame(failed[1]))

@@ -1,0 +1,3 @@
+module example.org/settings
+
+go 1.18
