@@ -1,4 +1,4 @@
-"""How long still: in no view less than until the stop rule looks, which is what can end it."""
+"""How long still: in no view less than the stop rule needs, which is what can end it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fuzzwise.watch.reading import Reading
 from observations import ints
 
 NOW = Observation(n=120_000, seconds=120.0, discoveries=ints([3, 40, 900, 70_000]), species=60)
-"""The rule looks at 102,400 inputs, where it says go on, and at 204,800, which is in 84.8 s."""
+"""The rule can say stop after 204,381 inputs, which is in 84.4 s, if nothing new is found."""
 LOW_ENOUGH, FAR = 5e-5, 1e-6
 """Accepted risks: that of the estimate by now, and one that takes an hour."""
 
@@ -45,26 +45,26 @@ def target(left: float) -> TargetState:
     )
 
 
-def test_one_target_waits_for_the_next_look_of_the_rule() -> None:
+def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     near, far = judged(LOW_ENOUGH).judgement, judged(FAR).judgement
     assert near.seconds_left is not None
     assert near.seconds_left.value == 0
     shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
-    assert shown["left"] == "at least 84.8 s (next look of the rule) to the accepted 5e-05"
+    assert shown["left"] == "at least 84.4 s (if nothing new is found) to the accepted 5e-05"
     assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
-        "about 56.1 min ("
+        "at least 94.1 min ("
     )
 
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
     near, far = Standing(judged(LOW_ENOUGH)), Standing(judged(FAR))
-    assert dict(watch_view.rows(near))["left"] == "at least 84.8 s (next look of the rule)"
-    assert watch_view.line(near).endswith("about 85s left")
-    assert watch_view.line(far).endswith("about 56m left")
-    assert "next look" in judgement_words.decision(near.judged.judgement)[-1]
+    assert dict(watch_view.rows(near))["left"] == "at least 84.4 s (if nothing new is found)"
+    assert watch_view.line(near).endswith("about 84s left")
+    assert watch_view.line(far).endswith("about 1.6h left")
+    assert "after 204,381 inputs, if nothing" in judgement_words.decision(near.judged.judgement)[-1]
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
     assert "left" not in dict(watch_view.rows(timeless))
-    assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 204,800 inputs."
+    assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 126,905 inputs."
 
 
 def test_a_target_of_a_campaign_waits_too() -> None:

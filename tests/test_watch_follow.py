@@ -87,25 +87,28 @@ class Clock:
 # --- the decision ------------------------------------------------------------------------------
 
 
-def test_the_decision_rests_on_the_latest_doubling_alone():
+def test_the_decision_rests_on_the_latest_look_alone():
     """Whatever is found after the look, the words are those of the look, until the next one."""
     rule = AcceptedRisk(1e-3)
-    quiet = Observation(n=51_200, discoveries=ints([3, 40]))
+    look, following = rule.inputs_at(9), rule.inputs_at(10)
+    quiet = Observation(n=look, discoveries=ints([3, 40]))
     at_look = rule(quiet)
     assert at_look.stop
-    for n in (51_200, 70_000, 102_399):
+    for n in (look, look + 300, following - 1):
         assert latest_decision(replace(quiet, n=n), rule) == at_look
-    assert latest_decision(replace(quiet, n=102_400), rule).n == 102_400
+    assert latest_decision(replace(quiet, n=following), rule).n == following
 
 
 def test_a_lucky_moment_between_two_looks_does_not_stop():
     rule = AcceptedRisk(1e-3)
     found = ints(range(100, 51_200, 300))
-    o = Observation(n=102_399, discoveries=found)
+    so_far = Observation(n=51_200, discoveries=found)
+    stops = rule.look(rule.earliest_stop(so_far))
+    o = Observation(n=rule.inputs_at(stops) - 1, discoveries=found)
     assert rule(o).stop  # asked at this very moment, the rule would
     decided = latest_decision(o, rule)
     assert not decided.stop
-    assert "after 51,200 inputs" in decided.detail
+    assert f"after {rule.inputs_at(stops - 1):,} inputs" in decided.detail
 
 
 def test_a_breakthrough_takes_an_earlier_stop_back():
@@ -115,20 +118,25 @@ def test_a_breakthrough_takes_an_earlier_stop_back():
     after = latest_decision(Observation(n=102_400, discoveries=ints(found)), rule)
     assert before.stop
     assert not after.stop
-    assert "It had been below after 51,200 inputs, but has found more since." in after.detail
+    # At the last look before 60,500 inputs, the few since 60,000 do not show yet.
+    latest = rule.inputs_at(rule.look(60_500))
+    assert f"It had been below after {latest:,} inputs, but has found more since." in after.detail
 
 
 def test_a_breakthrough_since_the_look_refutes_it_at_once():
     rule = AcceptedRisk(1e-3)
-    now = latest_decision(Observation(n=65_000, discoveries=ints(range(60_000, 65_000, 50))), rule)
+    look, following = (rule.inputs_at(rule.look(60_000) + i) for i in (0, 1))
+    found = ints(range(look + 1, following - 1, 50))
+    now = latest_decision(Observation(n=following - 1, discoveries=found), rule)
     assert not now.stop
-    assert "After 51,200 inputs it was below the accepted risk 0.001, but now" in now.detail
+    assert f"After {look:,} inputs it was below the accepted risk 0.001, but now" in now.detail
     assert now.estimate.value > 1e-3
 
 
 def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
     rule = AcceptedRisk(1e-3)
-    o = Observation(n=60_000, discoveries=ints(range(55_000, 60_000, 200)))
+    look, following = (rule.inputs_at(rule.look(60_000) + i) for i in (0, 1))
+    o = Observation(n=following - 1, discoveries=ints(range(look + 1, following - 1, 240)))
     assert latest_decision(o, rule).stop
     assert not latest_decision(o, rule, exact=False).stop
     grouped = judge(Reading("honggfuzz", "s", Path("s"), o, exact=False), 1e-3)
@@ -173,7 +181,7 @@ def test_what_was_known_earlier_includes_the_input_of_that_moment():
 def test_too_early_or_without_discoveries_there_is_no_stop():
     rule = AcceptedRisk(0.5)
     early = latest_decision(Observation(99, discoveries=ints([])), rule)
-    assert "first look is at 100 inputs" in early.detail
+    assert "No stop is possible before 100 inputs" in early.detail
     assert not latest_decision(Observation(10**9), rule).stop
 
 
@@ -227,7 +235,7 @@ def test_a_verdict_between_looks_never_adds_a_stop(n, count, random):
     o = Observation(n=n, discoveries=ints(sorted({random.randint(1, n) for _ in range(count)})))
     rule = AcceptedRisk(1e-3)
     if latest_decision(o, rule).stop:
-        assert latest_decision(until(o, 100 << (rule.look(n) - 1)), rule).stop
+        assert latest_decision(until(o, rule.inputs_at(rule.look(n))), rule).stop
 
 
 def test_the_exponent_of_a_power_law_is_found_with_its_interval():

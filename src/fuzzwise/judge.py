@@ -96,24 +96,40 @@ class Judgement:
         rule = self.terms.rule
         return None if rule is None else rule.next_look(self.observation.n)
 
+    @cached_property
+    def earliest_stop(self) -> int | None:
+        """The inputs at which the rule says stop if nothing more is found; None if never known."""
+        rule = self.terms.rule
+        if rule is None or self.observation.n == 0:
+            return None
+        return _possible(partial(rule.earliest_stop, self.observation))
+
     @property
     def seconds_to_next_look(self) -> float | None:
-        """The time until then, at the speed so far; None without a rule or a speed."""
-        n, seconds = self.observation.n, self.observation.seconds
-        if self.next_look is None or not n or not seconds:
-            return None
-        return (self.next_look - n) * seconds / n
+        """The time until the rule looks next, at the speed so far; None without one of them."""
+        return self._seconds_until(self.next_look)
+
+    @property
+    def seconds_to_earliest_stop(self) -> float | None:
+        """The time until the rule can say stop at the earliest, at the speed so far."""
+        return self._seconds_until(self.earliest_stop)
 
     @property
     def seconds_to_decision(self) -> float | None:
-        """The time until the rule can say stop: no less than until it looks next.
+        """The time until the rule can say stop: no less than if nothing more is found.
 
-        A forecast of when the risk is low enough says 0 as soon as the estimate is; the rule looks
-        only when the inputs have doubled. None where there is no forecast.
+        A forecast of when the risk is low enough says 0 as soon as the estimate is; the rule needs
+        the upper end of the interval. None where there is no forecast.
         """
         if self.seconds_left is None:
             return None
-        return max(self.seconds_left.value, self.seconds_to_next_look or 0.0)
+        return max(self.seconds_left.value, self.seconds_to_earliest_stop or 0.0)
+
+    def _seconds_until(self, inputs: int | None) -> float | None:
+        n, seconds = self.observation.n, self.observation.seconds
+        if inputs is None or not n or not seconds:
+            return None
+        return (inputs - n) * seconds / n
 
     @cached_property
     def estimates(self) -> dict[str, Estimate | NotEstimable]:
@@ -202,10 +218,10 @@ def latest_decision(
     """Whether the campaign may stop now: the rule's word at its latest look, unless refuted since.
 
     A file holds the whole history, so that an observation can be cut at any earlier input. The
-    decision is the rule's at the latest doubling point m = 100·2^(j-1) ≤ n, shown only the
-    discoveries up to m, with the error α/(j(j+1)) that it spends there. So it is the same however
-    often a script asks, and the chance that it ever says "stop" above the accepted risk is at most
-    Σ α/(j(j+1)) ≤ α: nobody can wait for a lucky moment between two looks.
+    decision is the rule's at its latest look, after m ≤ n inputs, shown only the discoveries up to
+    m, with the error that it spends there. So it is the same however often a script asks, and the
+    chance that it ever says "stop" above the accepted risk is at most α: nobody can wait for a
+    lucky moment between two looks.
 
     It never says "stop" on the strength of an earlier look that the latest one contradicts: the
     campaign has broken through to something since. Nor where the estimate of the moment is above
@@ -224,7 +240,10 @@ def latest_decision(
         )
     if latest == 0:
         first = rule.next_look(n)
-        detail = f"The first look is at {first:,} inputs; so far there are {n:,}."
+        detail = (
+            f"No stop is possible before {first:,} inputs, even if none finds anything; so far "
+            f"there are {n:,}."
+        )
         return Decision(False, "accepted-risk", detail, n)
     decision = rule(_at_look(observation, rule, latest))
     if decision.stop:
@@ -333,7 +352,7 @@ def _risk(observation: Observation, confidence: float) -> Estimate | None:
 
 
 def _at_look(observation: Observation, rule: AcceptedRisk, look: int) -> Observation:
-    return until(observation, rule.first_look << (look - 1))
+    return until(observation, rule.inputs_at(look))
 
 
 def _unless_refuted(

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import floor, log2
+from dataclasses import dataclass, replace
+from math import floor, log, log1p, sqrt
 from typing import Protocol
 
 from fuzzwise.errors import BadInput, NotEstimable
-from fuzzwise.estimators.base import Estimator, need_discoveries
+from fuzzwise.estimators.base import need_discoveries
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.text import many, upper_bound
 
 FIRST_LOOK = 100
-"""The data points of a campaign are at 100, 200, 400, … inputs (RR section 4.3)."""
+"""No look before so many inputs: the first data point of a campaign (RR section 4.3)."""
+
+STEP = 1.1
+"""Each look has this many times the inputs of the one before."""
+
+EARLY = 4
+"""How evenly the error is spent: more gives less to the first looks, and more to later ones."""
+
+FURTHEST = 512
+"""Looks ahead beyond which no campaign gets: 1.1^512 is 10^21."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +48,18 @@ class StopRule(Protocol):
 class AcceptedRisk:
     """Stop when the upper end of the interval of Δ̂ is below the accepted risk.
 
-    Looking often at an interval inflates its error, so the rule looks once per doubling of the
-    inputs, from ``first_look`` on, and spends α/(j(j+1)) of the error α = 1 - confidence at the
-    j-th look; these add up to α. So the chance that it ever stops a campaign whose Δ is above the
-    accepted risk is at most α, as far as the estimator's interval keeps its promise.
+    Looking often at an interval inflates its error, so the rule looks at fixed numbers of inputs,
+    each 1.1 times the one before, and spends α_j = α·√c·(1/√(j+c-1) - 1/√(j+c)), c = 4, of the
+    error α = 1 - confidence at the j-th look; these add up to α. The first look is where the rule
+    could say stop for the first time, if there were no discovery at all: earlier ones would spend
+    error on looks that cannot succeed. So the chance that it ever stops a campaign whose Δ is above
+    the accepted risk is at most α, as far as the estimator's interval keeps its promise, and a
+    campaign whose bound is low enough waits for no more than a tenth of its inputs.
     """
 
     risk: float
     confidence: float = 0.95
     estimator: str = DEFAULT
-    first_look: int = FIRST_LOOK
 
     def __post_init__(self) -> None:
         """Refuse what is not a probability."""
@@ -57,36 +68,82 @@ class AcceptedRisk:
         if not 0 < self.confidence < 1:
             raise BadInput(f"The confidence must be between 0 and 1, not {self.confidence}.")
 
+    @property
+    def first_look(self) -> int:
+        """The inputs at the first look: without any discovery, the Rule of Three allows a stop."""
+        quiet = log(1 - self.confidence_at(1)) / log1p(-self.risk)
+        return max(FIRST_LOOK, floor(quiet) + 1)
+
+    def inputs_at(self, look: int) -> int:
+        """The inputs at that look; the first has the number 1."""
+        return round(self.first_look * STEP ** (look - 1))
+
     def look(self, n: int) -> int:
         """The number of the latest look at or before n inputs; 0 before the first."""
-        return floor(log2(n / self.first_look)) + 1 if n >= self.first_look else 0
+        first = self.first_look
+        if n < first:
+            return 0
+        near = floor(log(n / first) / log(STEP)) + 1
+        # Rounding, here and of the inputs at a look, is off by one at most.
+        return next(j for j in (near + 1, near, near - 1) if self.inputs_at(j) <= n)
 
     def next_look(self, n: int) -> int:
         """The inputs at which it looks next."""
-        return self.first_look << self.look(n)
+        return self.inputs_at(self.look(n) + 1)
 
     def confidence_at(self, look: int) -> float:
         """The confidence of the interval at that look."""
-        return 1 - (1 - self.confidence) / (look * (look + 1))
+        share = sqrt(EARLY) * (1 / sqrt(look + EARLY - 1) - 1 / sqrt(look + EARLY))
+        return 1 - (1 - self.confidence) * share
 
-    def __call__(self, observation: Observation, since: int = 0) -> Decision:
-        """Decide, if a doubling point lies between ``since`` and the present n."""
-        n = observation.n
-        look = self.look(n)
-        if look == 0 or look == self.look(since):
-            due = self.next_look(n)
-            return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
-        estimator: Estimator = find(self.estimator)
-        estimate = estimator(observation, self.confidence_at(look))
+    def bound_at(self, observation: Observation, look: int) -> Estimate:
+        """The estimate with the interval of that look."""
+        estimate = find(self.estimator)(observation, self.confidence_at(look))
         if estimate.high is None:
             raise BadInput(
                 f"The estimator {self.estimator!r} has no interval, so it cannot decide when to "
                 f"stop. Choose one that has, for example {DEFAULT!r}."
             )
-        if estimate.high < self.risk:
+        return estimate
+
+    def earliest_stop(self, observation: Observation) -> int | None:
+        """The inputs at the first look to come that says stop if nothing more is found.
+
+        It is no forecast but a bound: what is found until then only delays it. None where that is
+        further away than any campaign gets.
+        """
+        now = self.look(observation.n)
+        ahead = 1
+        while not self._stops_if_quiet(observation, now + ahead):
+            ahead *= 2
+            if ahead > FURTHEST:
+                return None
+        behind = ahead // 2
+        while ahead - behind > 1:
+            middle = (ahead + behind) // 2
+            if self._stops_if_quiet(observation, now + middle):
+                ahead = middle
+            else:
+                behind = middle
+        return self.inputs_at(now + ahead)
+
+    def _stops_if_quiet(self, observation: Observation, look: int) -> bool:
+        then = replace(observation, n=self.inputs_at(look))
+        return (self.bound_at(then, look).high or 0.0) < self.risk
+
+    def __call__(self, observation: Observation, since: int = 0) -> Decision:
+        """Decide, if a look lies between ``since`` and the present n."""
+        n = observation.n
+        look = self.look(n)
+        if look == 0 or look == self.look(since):
+            due = self.next_look(n)
+            return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
+        estimate = self.bound_at(observation, look)
+        high = estimate.high or 0.0
+        if high < self.risk:
             # The same bound as in every table: that of this look alone is lower than the rule's.
-            shown = estimator(observation, self.confidence).high or estimate.high
-            bound = upper_bound(min(shown, estimate.high), self.risk)
+            shown = find(self.estimator)(observation, self.confidence).high or high
+            bound = upper_bound(min(shown, high), self.risk)
             return Decision(
                 True,
                 "accepted-risk",
@@ -100,7 +157,7 @@ class AcceptedRisk:
             False,
             "accepted-risk",
             f"At its latest look, after {many(n, 'input')}, the discovery probability is at most "
-            f"{upper_bound(estimate.high, self.risk)} at the confidence of a look, which is not "
+            f"{upper_bound(high, self.risk)} at the confidence of a look, which is not "
             f"below the accepted risk {self.risk:g}.",
             n,
             estimate,

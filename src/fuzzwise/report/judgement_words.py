@@ -37,8 +37,8 @@ def decision(a: Judgement) -> list[str]:
         )
     elif left is not None and left.value == 0:
         lines.append(
-            f"The estimate is as low as the accepted risk of {a.accepted_risk:g}; the rule decides "
-            "at its next look, when the inputs have doubled."
+            f"The estimate is as low as the accepted risk of {a.accepted_risk:g}, but the upper "
+            f"end of its interval is not yet{_earliest(a)}."
         )
     elif left is not None:
         line = f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)}"
@@ -47,6 +47,13 @@ def decision(a: Judgement) -> list[str]:
             line += f", at the present speed {words.time_ahead(seconds)}"
         lines.append(line + ".")
     return lines
+
+
+def _earliest(a: Judgement) -> str:
+    """When the rule can say stop at the earliest, as the end of a sentence."""
+    if a.earliest_stop is None:
+        return ""
+    return f": after {words.count(a.earliest_stop)} inputs, if nothing new is found until then"
 
 
 def richness(a: Judgement) -> list[str]:

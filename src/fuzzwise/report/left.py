@@ -13,12 +13,12 @@ def of_target(target: TargetState) -> float | None:
 
 
 def in_words(a: Judgement) -> str:
-    """The time left with its interval, or until the next look if that is later; "" if unknown."""
+    """The time left with its interval, or the least that the rule needs; "" if unknown."""
     if a.seconds_left is None:
         return ""
-    wait = a.seconds_to_next_look
+    wait = a.seconds_to_earliest_stop
     if wait is not None and a.seconds_left.value < wait:
-        return f"at least {words.duration(wait)} (next look of the rule)"
+        return f"at least {words.ahead(wait)} (if nothing new is found)"
     return words.time_ahead(a.seconds_left)
 
 

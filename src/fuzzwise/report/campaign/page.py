@@ -253,7 +253,7 @@ def _method(state: CampaignState) -> list[str]:
         f"a coverage feature, or a bug for a black box.{estimated} Intervals have "
         f"{state.confidence:.0%} confidence, for each target on its own.",
         "A target is retired when the upper end of the interval is below its accepted risk. It is "
-        "looked at once per doubling of the inputs, with an error shared out over the looks, so "
-        "that looking often does not add to the chance of stopping too early. A low risk says that "
-        "this fuzzer, from this corpus, would find little more; not that there are no bugs.",
+        "looked at whenever its inputs are a tenth more, with an error shared out over the looks, "
+        "so that looking often does not add to the chance of stopping too early. A low risk says "
+        "that this fuzzer, from this corpus, would find little more; not that there are no bugs.",
     ]
