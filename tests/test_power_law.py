@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from fuzzwise.bent_law import fit_bent
 from fuzzwise.power_law import fit, fit_growth
 
 
@@ -52,3 +53,36 @@ def test_growth_fit_recovers_the_exponent():
     growth = fit_growth(times, 10**9)
     assert growth.exponent == pytest.approx(0.4, rel=0.01)
     assert fit_growth(times[:0], 10**9) is None
+
+
+def test_a_bent_law_is_found_where_there_is_much_to_see():
+    """300,000 discoveries without bursts: what is left of the prior is small."""
+    rng = np.random.default_rng(8)
+    n, level, slope, curvature = 10**7, -3.5, -1.1, -0.05
+    edges = n * np.exp(-np.arange(0, 7, 0.01))
+    x = np.log((edges[1:] + edges[:-1]) / 2 / n)
+    counts = rng.poisson(np.exp(level + slope * x + curvature * x * x) * -np.diff(edges))
+    ends = np.repeat(edges[:-1], counts)
+    law = fit_bent(np.unique((ends * (1 - 0.009 * rng.random(len(ends)))).astype(np.int64)), n)
+    assert law is not None
+    errors = np.sqrt(np.diag(law.covariance))
+    found = np.array([law.level, law.slope, law.curvature])
+    assert np.all(np.abs(found - [level, slope, curvature]) < 2.5 * errors)
+    mean, deviation = law.ahead(np.array([0.0, 1.0, 3.0]))
+    assert mean[1] == pytest.approx(law.level + law.slope + law.curvature)
+    assert np.all(np.diff(deviation) > 0)
+
+
+def test_few_discoveries_bend_nothing():
+    assert fit_bent(np.array([1, 2, 3, 4, 5]), 10**6) is None  # all before the last 8 doublings
+    assert fit_bent(np.array([], dtype=np.int64), 0) is None
+    assert fit_bent(np.array([1, 2, 3, 4, 5]), 5) is not None
+
+
+@given(st.integers(1, 10**12), st.lists(st.floats(0, 1), max_size=60))
+def test_whatever_was_found_the_fit_is_finite(n, shares):
+    times = np.unique(np.clip(np.ceil(np.array(shares) * n), 1, n)).astype(np.int64)
+    law = fit_bent(times, n)
+    if law is not None:
+        mean, deviation = law.ahead(np.linspace(0, 14, 50))
+        assert np.isfinite([*mean, *deviation]).all()

@@ -205,21 +205,36 @@ def test_rules_combine_with_each_other():
     assert decision.estimate is not None
 
 
+BUSY = replace(QUIET, n=1000, seconds=2.0, discoveries=ints([10, 40, 90, 160, 250, 400, 700]))
+
+
 def test_nothing_is_left_once_the_risk_is_accepted():
-    assert inputs_left(QUIET, 0.5).value == 0
-    assert inputs_left(QUIET, 0.5).high == 0
+    assert inputs_left(BUSY, 0.5).value == 0
+    assert inputs_left(BUSY, 0.5).high == 0
 
 
-def test_inputs_left_without_any_discovery_follow_the_rule_of_three():
-    o = Observation(n=1000, discoveries=ints([]))
-    left = inputs_left(o, 1e-4)
-    assert left.value == pytest.approx(1000 * (1 / 1002 / 1e-4 - 1))
-    assert left.low <= left.value <= left.high
+def test_too_few_discoveries_give_no_forecast_but_the_least_that_the_rule_needs():
+    o = Observation(n=1000, seconds=2.0, discoveries=ints([1, 990]))
+    with pytest.raises(NotEstimable, match="5 discoveries of late"):
+        inputs_left(o, 1e-4)
+    judged = judge(o, Terms(accepted_risk=1e-4))
+    assert judged.inputs_left is None
+    assert judged.seconds_to_decision == pytest.approx((judged.earliest_stop - 1000) * 0.002)
+
+
+def test_what_is_too_far_to_tell_has_a_lower_end_only():
+    left = inputs_left(BUSY, 1e-9)
+    assert left.value == left.high == float("inf")
+    assert 10 * BUSY.n < left.low < 1e9
+
+
+def test_preferred_seeds_that_wait_put_the_accepted_risk_further_off():
+    assert inputs_left(replace(BUSY, waiting=0.5), 1e-3).value > inputs_left(BUSY, 1e-3).value
 
 
 def test_seconds_left_at_the_present_speed():
-    o = replace(QUIET, n=1000, seconds=2.0, discoveries=ints([1, 10, 700]))
-    left = inputs_left(o, 1e-5)
+    o = BUSY
+    left = inputs_left(o, 1e-3)
     seconds = as_seconds(left, o)
     assert seconds.value == pytest.approx(left.value * 0.002)
     assert seconds.high == pytest.approx(left.high * 0.002)

@@ -9,7 +9,7 @@ from campaign_states import example_state
 from fuzzwise.engines.contract import Totals
 from fuzzwise.judge import Terms
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.report import judgement_words, live
+from fuzzwise.report import judgement_words, left, live
 from fuzzwise.report.campaign import conclusions as campaign_conclusions
 from fuzzwise.report.campaign import status as campaign_status
 from fuzzwise.report.campaign import words as campaign_words
@@ -21,7 +21,9 @@ from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Reading
 from observations import ints
 
-NOW = Observation(n=120_000, seconds=120.0, discoveries=ints([3, 40, 900, 70_000]), species=60)
+NOW = Observation(
+    n=120_000, seconds=120.0, discoveries=ints([3, 900, 1500, 4000, 9000, 70_000]), species=60
+)
 """The rule can say stop after 204,381 inputs, which is in 84.4 s, if nothing new is found."""
 LOW_ENOUGH, FAR = 5e-5, 1e-6
 """Accepted risks: that of the estimate by now, and one that takes an hour."""
@@ -48,12 +50,17 @@ def target(left: float) -> TargetState:
 def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     near, far = judged(LOW_ENOUGH).judgement, judged(FAR).judgement
     assert near.seconds_left is not None
-    assert near.seconds_left.value == 0
+    assert near.seconds_left.value < 10
     shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
     assert shown["left"] == "at least 84.4 s (if nothing new is found) to the accepted 5e-05"
     assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
         "at least 94.1 min ("
     )
+    unknown = judged(LOW_ENOUGH, replace(NOW, discoveries=ints([3, 70_000]))).judgement
+    assert unknown.seconds_left is None
+    assert left.in_words(unknown) == "at least 84.4 s (if nothing new is found)"
+    rising = judged(1e-6, replace(NOW, discoveries=ints(range(900, 120_000, 70)))).judgement
+    assert left.to_accepted(rising).startswith("the accepted 1e-06 is not in sight (at least ")
 
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
@@ -61,9 +68,13 @@ def test_a_campaign_that_is_watched_waits_too() -> None:
     assert dict(watch_view.rows(near))["left"] == "at least 84.4 s (if nothing new is found)"
     assert watch_view.line(near).endswith("about 84s left")
     assert watch_view.line(far).endswith("about 1.6h left")
-    assert "after 204,381 inputs, if nothing" in judgement_words.decision(near.judged.judgement)[-1]
+    assert judgement_words.decision(near.judged.judgement)[-1] == (
+        "Left to an accepted risk of 5e-05: at least 84,381 inputs, at the present speed at least "
+        "84.4 s (if nothing new is found)."
+    )
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
-    assert "left" not in dict(watch_view.rows(timeless))
+    inputs = "at least 84,381 inputs (if nothing new is found)"
+    assert dict(watch_view.rows(timeless))["left"] == inputs
     assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 126,905 inputs."
 
 

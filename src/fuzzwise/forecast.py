@@ -3,59 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, log
+from math import expm1, inf, log
 
 import numpy as np
 
+from fuzzwise.bent_law import LEAST, BentPowerLaw, fit_bent
 from fuzzwise.errors import NotEstimable
-from fuzzwise.estimators.base import Estimator, need_discoveries
+from fuzzwise.estimators.base import need_discoveries
 from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Floats, Observation
-from fuzzwise.power_law import fit_growth
-from fuzzwise.special import gammaincinv, ndtri
 
-GRID = 64
+FURTHEST = 100
+"""Times the present inputs beyond which none is given: what was measured goes to 64 times."""
+
+IN_SIGHT = 1e6
+"""Times the present inputs beyond which the upper end of the interval is open."""
+
+FINE = np.linspace(0, log(IN_SIGHT), 2001)
+"""ln of the times at which the forecast is looked at: steps of less than a percent."""
 
 
 def inputs_left(
-    observation: Observation,
-    accepted_risk: float,
-    confidence: float = 0.95,
-    estimator: Estimator | None = None,
+    observation: Observation, accepted_risk: float, confidence: float = 0.95
 ) -> Estimate:
-    """Inputs until Δ falls to the accepted risk, if the campaign's power law goes on.
+    """Inputs until Δ falls to the accepted risk, if the bent power law of the campaign goes on.
 
-    Δ falls as n^(b-1), so with the present Δ̂ and the growth exponent b̂ of all discoveries it takes
-    n·((Δ̂/R)^(1/(1-b̂)) - 1) more. The interval combines the interval of Δ̂ (log-normal, each side
-    with its own width) and the pivot 2bS ~ χ²(2D) of the exponent. ``inf`` means never: an
-    exponent of 1 or more is a campaign that discovers at a rate that does not fall. Without any
-    discovery Δ̂ is the Rule of Three's and falls as 1/n.
+    The value is where the mean of ln Δ reaches ln R; the interval is from where its lower quantile
+    does to where its upper one does. ``inf`` as the value: that takes more than 100 times the
+    present inputs, too far to tell; the lower end still tells the least.
+    NotEstimable with too few discoveries to fit anything.
     """
     times = need_discoveries(observation)
     n = observation.n
     if n == 0:
         raise NotEstimable("needs at least one input")
-    present = (estimator or find(DEFAULT))(observation, confidence)
-    fit = fit_growth(times, n)
-    exponent = fit.exponent if fit else 0.0
-    middles = (np.arange(GRID) + 0.5) / GRID
-    exponents = np.zeros(1)
-    if fit:
-        exponents = np.asarray(gammaincinv(float(fit.discoveries), middles), dtype=np.float64)
-        exponents /= fit.log_age_sum
-    levels = _levels(present, middles, confidence)
-    all_left = np.sort(_left(n, levels[:, None] / accepted_risk, exponents[None, :]).ravel())
-    tail = (1 - confidence) / 2
-    value = float(_left(n, np.array(present.value / accepted_risk), np.array(exponent)))
-    return Estimate(
-        value,
-        min(value, float(all_left[int(tail * len(all_left))])),
-        max(value, float(all_left[int((1 - tail) * len(all_left))])),
-        confidence,
-        "power-law",
-        n,
+    law = fit_bent(times, n)
+    if law is None:
+        raise NotEstimable(f"needs {LEAST} discoveries of late to see how they become rarer")
+    mean, deviation = law.ahead(FINE)
+    mean = mean + _waiting(observation)
+    spread = normal_quantile(confidence) * deviation
+    value, low, high = (
+        _reached(law, path, accepted_risk) for path in (mean, mean - spread, mean + spread)
     )
+    value = value if value <= n * (FURTHEST - 1) else inf
+    return Estimate(value, min(low, value), max(high, value), confidence, "bent-power-law", n)
 
 
 def as_seconds(left: Estimate, observation: Observation) -> Estimate | None:
@@ -71,23 +64,23 @@ def as_seconds(left: Estimate, observation: Observation) -> Estimate | None:
     )
 
 
-def _levels(present: Estimate, middles: Floats, confidence: float) -> Floats:
-    """Quantiles of Δ: a log-normal on each side of the estimate, as wide as its interval."""
-    if present.high is None or present.value <= 0:
-        return np.array([present.value])
-    z = ndtri(middles) / normal_quantile(confidence)
-    above = log(max(present.high, present.value) / present.value)
-    below = log(present.value / present.low) if present.low else above
-    levels: Floats = present.value * np.exp(np.where(z > 0, above, below) * z)
-    return levels
+def _waiting(observation: Observation) -> float:
+    """What ln Δ gains for preferred seeds that wait, as the estimate does; 0 where none do."""
+    if not observation.waiting:
+        return 0.0
+    tried = find(DEFAULT)(replace(observation, waiting=None))
+    return log(find(DEFAULT)(observation).value / tried.value)
 
 
-def _left(n: int, excess: Floats, exponent: Floats) -> Floats:
-    """n·(excess^(1/(1-b)) - 1), 0 where the risk is accepted already, inf where it never is."""
-    excess, exponent = np.broadcast_arrays(excess, exponent)
-    left = np.full(excess.shape, inf)
-    falls = exponent < 1
-    with np.errstate(over="ignore"):
-        left[falls] = n * np.expm1(np.log(np.maximum(excess[falls], 1)) / (1 - exponent[falls]))
-    left[excess <= 1] = 0.0
-    return left
+def _reached(law: BentPowerLaw, path: Floats, accepted_risk: float) -> float:
+    """The inputs from now at which a path of ln Δ first is at the accepted risk; inf for never."""
+    goal = log(accepted_risk)
+    below = np.flatnonzero(path <= goal)
+    if len(below) == 0:
+        return inf
+    first = int(below[0])
+    if first == 0:
+        return 0.0
+    before, after = float(path[first - 1]), float(path[first])
+    x = FINE[first - 1] + (before - goal) / (before - after) * (FINE[first] - FINE[first - 1])
+    return law.n * expm1(float(x))

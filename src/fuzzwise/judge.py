@@ -118,12 +118,14 @@ class Judgement:
     def seconds_to_decision(self) -> float | None:
         """The time until the rule can say stop: no less than if nothing more is found.
 
-        A forecast of when the risk is low enough says 0 as soon as the estimate is; the rule needs
-        the upper end of the interval. None where there is no forecast.
+        A forecast of when the risk is low enough says 0 as soon as the risk is; the rule needs the
+        upper end of the interval. Where there is no forecast, it is the least that the rule needs;
+        None without a rule or a speed.
         """
-        if self.seconds_left is None:
-            return None
-        return max(self.seconds_left.value, self.seconds_to_earliest_stop or 0.0)
+        forecast, least = self.seconds_left, self.seconds_to_earliest_stop
+        known = [least] if least is not None else []
+        known += [forecast.value] if forecast is not None else []
+        return max(known, default=None)
 
     def _seconds_until(self, inputs: int | None) -> float | None:
         n, seconds = self.observation.n, self.observation.seconds

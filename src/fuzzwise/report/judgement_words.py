@@ -8,7 +8,7 @@ from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT
 from fuzzwise.judge import Judgement
 from fuzzwise.model import Estimate
-from fuzzwise.report import words
+from fuzzwise.report import left, words
 from fuzzwise.report.grid import Column
 
 
@@ -28,32 +28,19 @@ def decision(a: Judgement) -> list[str]:
         return []
     if a.decision.stop:
         return [f"Stop: {a.decision.detail}"]
-    lines = [f"Go on: {a.decision.detail}"]
-    left, seconds = a.inputs_left, a.seconds_left
-    if left is not None and not left.value < words.LARGEST:
-        lines.append(
-            f"Left to an accepted risk of {a.accepted_risk:g}: no end in sight, since discoveries "
-            "do not become rarer."
-        )
-    elif left is not None and left.value == 0:
-        lines.append(
-            f"The estimate is as low as the accepted risk of {a.accepted_risk:g}, but the upper "
-            f"end of its interval is not yet{_earliest(a)}."
-        )
-    elif left is not None:
-        line = f"Left to an accepted risk of {a.accepted_risk:g}: {words.span(left, words.count)}"
-        line += " inputs"
-        if seconds:
-            line += f", at the present speed {words.time_ahead(seconds)}"
-        lines.append(line + ".")
-    return lines
+    return [f"Go on: {a.decision.detail}", *_left(a)]
 
 
-def _earliest(a: Judgement) -> str:
-    """When the rule can say stop at the earliest, as the end of a sentence."""
-    if a.earliest_stop is None:
-        return ""
-    return f": after {words.count(a.earliest_stop)} inputs, if nothing new is found until then"
+def _left(a: Judgement) -> list[str]:
+    """How long still, in a sentence; nothing where that is not known."""
+    inputs = left.inputs_in_words(a)
+    if not inputs:
+        return []
+    time = left.in_words(a)
+    if time.endswith(left.IF_QUIET):
+        inputs = inputs.removesuffix(left.IF_QUIET)
+    line = f"Left to an accepted risk of {a.accepted_risk:g}: {inputs}"
+    return [f"{line}, at the present speed {time}." if time else f"{line}."]
 
 
 def richness(a: Judgement) -> list[str]:

@@ -91,7 +91,7 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
         shown.insert(-1, ("stability", _stability(totals.stability)))
     if a.risk and a.risk.note:
         shown.insert(1, ("", a.risk.note))
-    if a.accepted_risk is not None and a.seconds_left:
+    if a.accepted_risk is not None and not a.reached and left.in_words(a):
         shown.insert(1, ("left", left.to_accepted(a)))
     if totals.doing:
         shown.append(("", totals.doing))

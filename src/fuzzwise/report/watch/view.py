@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from math import isinf
 from typing import Self
 
 from rich.text import Text
@@ -151,13 +150,9 @@ def rows(campaign: Standing) -> list[tuple[str, str]]:
         shown.append(("verdict", f"{'Stop' if a.decision.stop else 'Go on'}: {a.decision.detail}"))
     shown.append(("risk", f"{risk}  {judged.judgement.trend}".rstrip()))
     if a.decision is not None and not a.decision.stop:
-        inputs = a.inputs_left
-        if inputs and isinf(inputs.value):
-            shown.append(("left", "no end in sight: discoveries do not become rarer"))
-        elif a.seconds_left:
-            shown.append(("left", left.in_words(a)))
-        elif inputs and inputs.value > 0:
-            shown.append(("left", f"{words.span(inputs, words.count)} inputs"))
+        time_left, inputs_left = left.in_words(a), left.inputs_in_words(a)
+        if time_left or inputs_left:
+            shown.append(("left", time_left or inputs_left))
         shown.append(("", watch_words.next_look(judged)))
     shown += watch_words.facts(judged)
     if judged.judgement.exponent is not None:
