@@ -44,12 +44,19 @@ def test_all_files_are_seeds_whatever_their_folders(tmp_path: Path) -> None:
 
 def test_an_archive_is_unpacked_once_and_again_when_it_changes(tmp_path: Path) -> None:
     first = unpack(archive(tmp_path, ("a", b"1"), ("../b", b"2")), tmp_path / "home")
-    (first.folder / "mark").touch()
+    made = first.folder.stat().st_ino
     again = unpack(tmp_path / "seeds.zip", tmp_path / "home")
-    assert (again.folder, again.notes) == (first.folder, first.notes)
-    assert (again.folder / "mark").exists()
+    assert again == first
+    assert again.folder.stat().st_ino == made
     other = unpack(archive(tmp_path, ("a", b"other")), tmp_path / "home")
     assert seeds(other.folder) == {b"other"}
+
+
+def test_what_a_power_cut_has_left_empty_is_unpacked_again(tmp_path: Path) -> None:
+    first = unpack(archive(tmp_path, ("a", b"1"), ("b", b"2")), tmp_path / "home")
+    next(first.folder.iterdir()).write_bytes(b"")
+    assert unpack(tmp_path / "seeds.zip", tmp_path / "home") == first
+    assert seeds(first.folder) == {b"1", b"2"}
 
 
 @pytest.mark.parametrize("name", ["../../up", "/etc/abs", "a/../../b", "C:\\x", "..\\x"])

@@ -9,6 +9,7 @@ rest is taken.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.files import make_folders, write_whole
-from fuzzwise.received import cannot_read, open_regular, read_limited
+from fuzzwise.received import cannot_read, open_regular, parse_json, read_limited
 from fuzzwise.text import many, printable
 
 MOST_FILES = 200_000
@@ -92,21 +93,44 @@ def unpack(archive: Path, home: Path) -> Unpacked:
     where it is no archive that can be read.
     """
     folder = home / _content(archive)
-    told = folder.with_name(f"{folder.name}.notes")
-    if not folder.is_dir():
-        part = folder.with_name(f"{folder.name}.part")
+    if (known := _known(folder)) is not None:
+        return known
+    part = folder.with_name(f"{folder.name}.part")
+    for old in (part, folder):
+        shutil.rmtree(old, ignore_errors=True)
+    make_folders(part)
+    try:
+        with _opened(archive) as content:
+            notes = _take(content, part)
+        sizes = _sizes(part)
+        record = {"sizes": sizes, "notes": notes}
+        write_whole(_record(folder), json.dumps(record).encode(), to_disk=False)
+        part.rename(folder)
+    finally:
         shutil.rmtree(part, ignore_errors=True)
-        make_folders(part)
-        try:
-            with _opened(archive) as content:
-                notes = _take(content, part)
-            write_whole(told, "\n".join(notes).encode())
-            os.sync()  # a power cut must not leave empty files under the last name
-            part.rename(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    notes = read_limited(told, follow=False).decode(errors="replace").splitlines()
-    return Unpacked(folder, sum(1 for _ in folder.iterdir()), tuple(notes))
+    return Unpacked(folder, sizes[0], tuple(notes))
+
+
+def _known(folder: Path) -> Unpacked | None:
+    """What was unpacked before; None where it is not whole, as after a power cut."""
+    try:
+        record = parse_json(read_limited(_record(folder), follow=False))
+        sizes, notes = record["sizes"], record["notes"]
+        if sizes == _sizes(folder) and all(isinstance(note, str) for note in notes):
+            return Unpacked(folder, sizes[0], tuple(notes))
+    except (OSError, ValueError, KeyError, TypeError, BadInput):
+        pass
+    return None
+
+
+def _record(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.json")
+
+
+def _sizes(folder: Path) -> list[int]:
+    """How many files there are, and how many bytes."""
+    sizes = [entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder)]
+    return [len(sizes), sum(sizes)]
 
 
 def _content(archive: Path) -> str:

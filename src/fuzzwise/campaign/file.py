@@ -32,8 +32,18 @@ def read_plan(path: Path, out: Path | None = None) -> CampaignPlan:
     Relative paths in the file are relative to the file. An epoch, where it is not given, lasts
     budget · cores / (targets · 25), but at least 1 s and at most 60 s.
     """
+    return plan_of(read_toml(path), path, out)
+
+
+def plan_of(
+    content: dict[str, Any], path: Path, out: Path | None = None, seconds: float | None = None
+) -> CampaignPlan:
+    """The same for what a file would hold; ``seconds`` is how long the campaign is to run now.
+
+    That makes epochs shorter where there is no budget, so that every target has a turn.
+    """
     problems: list[str] = []
-    file = Table("", read_toml(path), problems)
+    file = Table("", content, problems)
     home = path.parent.absolute()
     table = file.table("campaign")
     name = table.value("name", "a name of at most 100 characters", _name, path.stem)
@@ -58,6 +68,8 @@ def read_plan(path: Path, out: Path | None = None) -> CampaignPlan:
     complain(path, problems)
     if epoch is None:
         epoch = default_epoch(budget, cores, len(targets))
+        if budget is None and seconds is not None:
+            epoch = max(SHORTEST, min(epoch, seconds * cores / max(1, len(targets))))
     return CampaignPlan(
         *(name, folder, tuple(targets), budget, cores, scheduler, epoch, confidence, seed)
     )

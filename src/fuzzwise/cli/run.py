@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +17,13 @@ from fuzzwise.cli import (
     campaign_output,
     options,
 )
+from fuzzwise.errors import BadInput
 from fuzzwise.report import lines
 from fuzzwise.text import printable
 from fuzzwise.units import parse_duration
+
+if TYPE_CHECKING:
+    from fuzzwise.campaign.plan import CampaignPlan
 
 
 @click.command()
@@ -45,7 +50,13 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run the campaign in a TOML file: spend its budget where most is to be found.
+    """Run a campaign: spend its budget where most is to be found.
+
+    CAMPAIGN is a file in TOML, or a folder of targets that you have: an out/ of OSS-Fuzz or
+    ClusterFuzzLite, a crate with cargo-fuzz (which is built first), targets of AFL++, scripts of
+    Atheris, or any mixture. Of a folder, each file is listed with what it was taken for; `fuzzwise
+    init DIR` writes the campaign file that is used. Its campaign is kept in DIR-campaign, in the
+    current folder.
 
     Targets whose residual risk is below the accepted one are retired, and their time goes to the
     others. The same command again goes on where it ended; new seeds, a new build or a lower
@@ -59,7 +70,10 @@ def command(
 
     allowed = parse_duration(seconds) if seconds else None
     known = read_baseline(baseline) if baseline else set()
-    plan = read_plan(campaign, out)
+    if campaign.is_dir():
+        plan = _of_folder(campaign, out, allowed, quiet)
+    else:
+        plan = read_plan(campaign, out)
     running = Running(plan)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
@@ -85,6 +99,33 @@ def command(
         raise click.exceptions.Exit(BAD_USAGE)  # a build that fails must not look like success
     if any(t.accepted_risk is not None and t.state != RETIRED for t in state.targets):
         raise click.exceptions.Exit(ABOVE_THE_RISK)
+
+
+def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: bool) -> CampaignPlan:
+    """The plan for the targets in a folder, after it was told what is in it."""
+    import tomllib
+
+    from fuzzwise.campaign.file import plan_of
+    from fuzzwise.folders.campaign_text import campaign_text
+    from fuzzwise.folders.recognise import look_for_targets
+    from fuzzwise.report.folder import listing
+    from fuzzwise.store.places import is_there
+
+    if is_there(folder):
+        raise BadInput(
+            f"{folder} is the folder of a campaign. To go on with it, give fuzzwise run what it was "
+            "started with: its campaign file, or its folder of targets."
+        )
+
+    def say(sentence: str) -> None:
+        if not quiet:
+            lines.say(sentence, err=True)
+
+    tree, found = look_for_targets(folder, say)
+    for line in listing(tree, found):
+        say(line)
+    content = tomllib.loads(campaign_text(tree, found, Path.cwd()))
+    return plan_of(content, Path.cwd() / f"{tree.folder.name}.toml", out, seconds)
 
 
 def _how_to_go_on(file: Path, out: Path | None, of_the_file: bool) -> str:

@@ -142,9 +142,16 @@ def _corpora(table: Table, home: Path) -> tuple[tuple[Path, ...], tuple[Path, ..
     return tuple(places), tuple(zips)
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _corpus(table: Table, text: str, home: Path) -> list[Path]:
     """Folders or files: one that is there, or those that a pattern names."""
-    if is_pattern(text) and (found := files(text, home)):
+    if is_pattern(text) and not _is_there(home / text) and (found := files(text, home)):
         return found
     path = existing(table, "corpus", text, home)
     return [] if path is None else [path]

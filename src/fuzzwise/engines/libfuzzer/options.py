@@ -40,6 +40,16 @@ _INSTEAD = {
 }
 
 
+def instead_of(name: str) -> str:
+    """What to do about an option that a campaign sets by other means, or not at all; "" for others.
+
+    ``reload``, ``print_final_stats`` and ``verbosity`` would end the counting of stock libFuzzer.
+    """
+    if name in ("reload", "print_final_stats", "verbosity", "jobs", "workers", "fork"):
+        return _OURS
+    return _ELSEWHERE.get(name, "")
+
+
 def check_options(words: tuple[str, ...]) -> None:
     """BadInput where a word of ``fuzzwise fuzz`` is no option for libFuzzer to fuzz with."""
     for word in words:

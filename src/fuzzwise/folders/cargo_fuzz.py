@@ -1,0 +1,156 @@
+"""Crates with fuzz targets of cargo-fuzz: a folder fuzz/ with a Cargo.toml that has [[bin]]."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fuzzwise.config.table import read_toml
+from fuzzwise.errors import BadInput
+from fuzzwise.folders.model import SEEDS, TARGET, Found, FoundFile, FoundTarget, Tree
+from fuzzwise.programs import find as find_program
+from fuzzwise.text import clean, many, printable
+from fuzzwise.triage.confined import observe
+
+LONGEST = 3600.0
+"""Seconds that a build may take."""
+
+ENVIRONMENT = {"ASAN_OPTIONS": "detect_odr_violation=0"}
+"""As cargo fuzz run has it: Rust's code and the runtime both have some of libFuzzer's names."""
+
+ENGINE = "stock"
+_MANIFEST = "Cargo.toml"
+_HOW = "cargo install cargo-fuzz, then: cargo fuzz build"
+
+
+def find(tree: Tree) -> Found:
+    """The targets of all crates in the folder; they are built, where cargo-fuzz is there."""
+    found = Found()
+    for manifest in tree.files:
+        if manifest.name == _MANIFEST and (names := _targets(manifest)):
+            found += _crate(tree, manifest.parent, names)
+    return found
+
+
+def _targets(manifest: Path) -> list[str]:
+    """The names of the fuzz targets of a crate; none where it is not one of cargo-fuzz."""
+    try:
+        content = read_toml(manifest)
+    except BadInput:
+        return []
+    metadata = _table(_table(content, "package"), "metadata")
+    needs = _table(content, "dependencies")
+    if metadata.get("cargo-fuzz") is not True and "libfuzzer-sys" not in needs:
+        return []
+    bins = content.get("bin", [])
+    names = [_table({"bin": each}, "bin").get("name") for each in bins if isinstance(bins, list)]
+    return [name for name in names if isinstance(name, str) and _is_file_name(name)]
+
+
+def _is_file_name(name: str) -> bool:
+    return bool(name) and "/" not in name and "\0" not in name and name not in (".", "..")
+
+
+def _table(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = content.get(key, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _crate(tree: Tree, fuzz: Path, names: list[str]) -> Found:
+    problem = _built(tree, fuzz)
+    found = Found()
+    for name in names:
+        program = _program(fuzz, name)
+        if program is None:
+            why = problem or f"it is not built, and cargo-fuzz is not here; {_HOW}"
+            place = fuzz / "fuzz_targets" / f"{name}.rs"
+            path = place if place in tree.known else fuzz / _MANIFEST
+            found += Found(files=(FoundFile(path, "", f"fuzz target {name}: {why}"),))
+        else:
+            found += _target(tree, fuzz, name, program, problem)
+    others = [
+        FoundFile(path, "source", f"of the crate {fuzz.parent.name}")
+        for path in _of_crate(tree, fuzz)
+        if path not in {each.path for each in found.files}
+    ]
+    return found + Found(files=tuple(others))
+
+
+def _of_crate(tree: Tree, fuzz: Path) -> Iterator[Path]:
+    """What is cargo's: sources, and folders of what it has built."""
+    home = fuzz.parent if (fuzz.parent / _MANIFEST) in tree.known else fuzz
+    for folder in dict.fromkeys((fuzz / "target", home / "target", home / "src")):
+        if folder.is_dir() and not folder.is_symlink():
+            yield folder
+    for path in tree.files:
+        if path.parent in (home, fuzz, fuzz / "fuzz_targets") and path.suffix in (
+            *(".rs", ".toml"),
+            ".lock",
+        ):
+            yield path
+
+
+def _target(tree: Tree, fuzz: Path, name: str, program: Path, problem: str) -> Found:
+    keys: dict[str, Any] = {"program": program}
+    files = [FoundFile(program, TARGET, f"engine {ENGINE}; of cargo-fuzz")]
+    corpus = fuzz / "corpus" / name
+    if number := _files_below(tree, corpus):
+        keys["corpus"] = [corpus]
+        files.append(FoundFile(corpus, SEEDS, many(number, "file"), name))
+    artifacts = fuzz / "artifacts" / name
+    if number := _files_below(tree, artifacts):
+        why = (
+            f"{many(number, 'input')} of earlier crashes; fuzzwise triage {artifacts} -- {program} "
+            "@@ tells which bugs they show"
+        )
+        files.append(FoundFile(artifacts, "", why, name))
+    remarks = (f"this is an earlier build: {problem}",) if problem else ()
+    target = FoundTarget(name, ENGINE, keys, environment=ENVIRONMENT, remarks=remarks)
+    return Found((target,), tuple(files))
+
+
+def _files_below(tree: Tree, folder: Path) -> int:
+    return sum(1 for path in tree.files if path.is_relative_to(folder))
+
+
+def _built(tree: Tree, fuzz: Path) -> str:
+    """Build the targets, where cargo-fuzz is there; what was wrong, "" where nothing was."""
+    cargo = find_program("cargo")
+    if cargo is None or find_program("cargo-fuzz") is None:
+        return ""
+    tree.say(f"Building {tree.shown(fuzz)} with cargo fuzz build.")
+    command = [str(cargo), "fuzz", "build", "--fuzz-dir", str(fuzz)]
+    try:
+        outcome = observe(command, None, LONGEST, os.environ, fuzz.parent)
+    except BadInput as error:
+        return str(error)
+    if outcome.status == 0:
+        return ""
+    lines = [line.strip() for line in clean(outcome.text).splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("error")] or lines[-1:] or ["no reason"]
+    return f"cargo fuzz build failed ({printable(errors[0])[:200]})"
+
+
+def _program(fuzz: Path, name: str) -> Path | None:
+    """The newest build of a target."""
+    homes = [fuzz / "target", fuzz.parent / "target"]
+    if asked := os.environ.get("CARGO_TARGET_DIR"):
+        homes.insert(0, fuzz.parent / asked)
+    built = [
+        path
+        for home in homes
+        for kind in ("release", "debug")
+        for folder in (home, *_folders(home))
+        if (path := folder / kind / name).is_file() and os.access(path, os.X_OK)
+    ]
+    return max(built, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
+def _folders(home: Path) -> list[Path]:
+    """Those of the machines that were built for, by their names."""
+    try:
+        return sorted(path for path in home.iterdir() if path.is_dir())
+    except OSError:
+        return []

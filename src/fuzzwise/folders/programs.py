@@ -1,0 +1,128 @@
+"""Programs that some engine takes: an out/ folder of OSS-Fuzz or ClusterFuzzLite, targets of AFL++.
+
+A program is taken by what is in its file, whatever it is called, as ``fuzzwise fuzz`` does. What
+lies beside it belongs to it by OSS-Fuzz's names.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fuzzwise.engines.contents import HARNESS, LIBFUZZER, contains, is_elf
+from fuzzwise.engines.registry import claiming_engine
+from fuzzwise.engines.stock.recognise import parts_of
+from fuzzwise.folders.companions import ENDINGS, Companions, companions
+from fuzzwise.folders.honoured import WITH_ENVIRONMENT
+from fuzzwise.folders.model import TARGET, Found, FoundFile, FoundTarget, Tree
+from fuzzwise.programs import find as find_program
+from fuzzwise.received import open_regular
+from fuzzwise.triage.symbolizer import symbolizer
+
+SECONDS, MEMORY_MIB = "25s", 2560
+"""What one input may take on OSS-Fuzz."""
+
+SYMBOLIZER = "llvm-symbolizer"
+TOOLS = {
+    SYMBOLIZER: "names functions in reports; that of this machine is used",
+    "centipede": "Centipede itself, which no engine of fuzzwise uses",
+    "honggfuzz": "honggfuzz itself, which no engine of fuzzwise uses",
+    "jazzer_driver": "starts targets of the JVM, and is none",
+}
+"""Programs beside targets that are none, by how their names begin."""
+
+_AFL_TOOLS = ("afl-", "afl_")
+_OTHERS = {
+    b"CENTIPEDE_RUNNER_FLAGS": "Centipede",
+    b"_LIBHFUZZ_PERSISTENT_BINARY_SIGNATURE_": "honggfuzz",
+}
+"""Marks of builds for fuzzers that have no engine here."""
+
+_NO_PROGRAMS = {".so", ".a", ".o", ".jar", ".class", ".py", ".toml"}
+_FIRST = 4096
+
+
+def find(tree: Tree) -> Found:
+    """The programs that can be fuzzed, and those that look as if they could."""
+    is_oss_fuzz = any(path.name.endswith(ENDINGS) for path in tree.files)
+    found = Found()
+    for path in tree.files:
+        if path.suffix in _NO_PROGRAMS or ".so." in path.name:
+            continue
+        if why := _tool(path):
+            found += Found(files=(FoundFile(path, "", why),))
+        elif os.access(path, os.X_OK):
+            found += _program(tree, path, is_oss_fuzz)
+        elif _is_marked(path):
+            why = f"a fuzz target that may not be executed; run: chmod +x {path.name}"
+            found += Found(files=(FoundFile(path, "", why),))
+    return found
+
+
+def _tool(path: Path) -> str:
+    if path.name == SYMBOLIZER and symbolizer() is None:
+        return "names functions in reports; put it on the PATH, where there is none yet"
+    if path.name.startswith(_AFL_TOOLS):
+        return "of AFL++ itself; the afl-fuzz of this machine is used, with its usual settings"
+    return next((why for name, why in TOOLS.items() if path.name.startswith(name)), "")
+
+
+def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
+    engine = claiming_engine(path)
+    if engine is None and contains(path, b"FUZZWISE_STATE"):
+        engine = "libfuzzer"
+    if why := _why_not(path, engine):
+        return Found(files=(FoundFile(path, "", why),)) if why != _UNKNOWN else Found()
+    assert engine is not None
+    beside = companions(tree, path, engine, partial(_knows, parts_of(path)))
+    target = _target(path, engine, beside, is_oss_fuzz)
+    return Found((target,), (FoundFile(path, TARGET, f"engine {engine}"), *beside.files))
+
+
+_UNKNOWN = "unknown"
+
+
+def _why_not(path: Path, engine: str | None) -> str:
+    """Why a program is none to fuzz; _UNKNOWN where others are to say what it is."""
+    for mark, name in _OTHERS.items():
+        if contains(path, mark) and not contains(path, LIBFUZZER[1]):
+            return (
+                f"built for {name}, which has no engine here; build it for libFuzzer "
+                "(FUZZING_ENGINE=libfuzzer), or fuzzwise watch reads what it writes"
+            )
+    if engine is None:
+        return _UNKNOWN
+    if engine == "afl++" and find_program("afl-fuzz") is None:
+        return "a target of AFL++, which is not here; install it with: apt-get install afl++"
+    return ""
+
+
+def _target(path: Path, engine: str, beside: Companions, is_oss_fuzz: bool) -> FoundTarget:
+    keys: dict[str, Any] = {"program": path, **beside.keys}
+    limits = dict(beside.asked.limits)
+    if is_oss_fuzz and engine in WITH_ENVIRONMENT:
+        keys["working_folder"] = path.parent
+    if is_oss_fuzz and engine in ("stock", "libfuzzer"):
+        limits = {"time": SECONDS, "memory_mib": MEMORY_MIB, **limits}
+    name = path.name if path.suffix not in (".exe", ".par") else path.stem
+    return FoundTarget(name, engine, keys, limits, dict(beside.asked.environment), beside.remarks)
+
+
+def _knows(parts: tuple[Path, ...], option: str) -> bool:
+    """Whether the libFuzzer in a target has an option; of scripts that cannot be told."""
+    programs = [part for part in parts if is_elf(part)]
+    return not programs or any(contains(part, option.encode()) for part in programs)
+
+
+def _is_marked(path: Path) -> bool:
+    """Whether a file that may not be executed looks like a fuzz target all the same."""
+    if is_elf(path):
+        return contains(path, HARNESS)
+    try:
+        with open_regular(path) as file:
+            start = file.read(_FIRST)
+    except Exception:
+        return False
+    return start.startswith(b"#!") and HARNESS in start
