@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Engine, event
+from sqlalchemy.engine.interfaces import CacheStats
 
 from fuzzwise.campaign.finished import run_entry
 from fuzzwise.errors import BadInput
@@ -388,3 +390,24 @@ def test_that_nobody_has_tried_whether_a_bug_is_flaky_is_kept(tmp_path: Path, fl
     with begun(tmp_path) as store:
         epoch(store, 2.0, "a", turn(200, replace(bug, bug=replace(bug.bug, flaky=flaky))))
     assert read_state(tmp_path).bugs[0].flaky is flaky
+
+
+def test_to_look_again_compiles_no_statement_again(tmp_path: Path) -> None:
+    """Neither for the same campaign nor for another: views look once a second."""
+    for name in ("one", "other"):
+        with begun(tmp_path / name) as store:
+            epoch(store, 2.0, "a", turn(200, found("x")))
+    read_state(tmp_path / "one")
+    compiled = []
+
+    def note(*call: object) -> None:
+        compiled.append(getattr(call[4], "cache_hit", None) is CacheStats.CACHE_MISS)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        read_state(tmp_path / "one")
+        read_state(tmp_path / "other")
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert compiled
+    assert not any(compiled)

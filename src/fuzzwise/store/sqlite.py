@@ -14,9 +14,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, NullPool, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from fuzzwise.errors import BadInput
@@ -253,13 +255,31 @@ def _connect(path: Path, mode: str, begin: str, seconds: float | None = None) ->
         _distrust(made, path, seconds)
         return made
 
-    engine = create_engine("sqlite://", creator=open_file, poolclass=NullPool)
+    before = _OPENS.set(open_file)
+    try:
+        return _engine().connect().execution_options(**{_BEGIN: begin})
+    finally:
+        _OPENS.reset(before)
+
+
+_OPENS: ContextVar[Callable[[], sqlite3.Connection]] = ContextVar("_OPENS")
+_BEGIN = "fuzzwise_begin"
+"""The option of a connection that has the statement which begins a transaction."""
+
+
+@cache
+def _engine() -> Engine:
+    """The engine of all files of this process: it keeps the statements that it has compiled.
+
+    To compile those of one look at a campaign takes longer than to read it.
+    """
+    engine = create_engine("sqlite://", creator=lambda: _OPENS.get()(), poolclass=NullPool)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        connection.exec_driver_sql(connection.get_execution_options()[_BEGIN])
 
-    return engine.connect()
+    return engine
 
 
 def _names_another_file(journal: Path) -> bool:
