@@ -28,7 +28,7 @@ from fuzzwise.snapshot import read as read_snapshots
 from fuzzwise.store import sqlite
 from fuzzwise.store.contract import Damaged
 from fuzzwise.store.places import open_reader
-from fuzzwise.store.sql import reading
+from fuzzwise.store.sql import reading, soundness
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.inputs import command_of
@@ -299,6 +299,36 @@ def test_a_value_that_nobody_has_written_is_damage_with_its_place(change, place,
         open_reader(tmp_path).state()
     with begun(tmp_path) as store:
         assert "damaged" in store.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("ended", "'late'"), ("total_inputs", "'many'"), ("reason", "x'00'"), ("risk", "x'00'")],
+)
+def test_an_epoch_that_nobody_has_written_is_damage_where_it_is_read(
+    column, value, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(soundness, "LATEST_EPOCHS", 3)
+    with begun(tmp_path) as store:
+        for number in range(1, 9):
+            epoch(store, float(number), "a", turn(100 * number))
+    change_epoch(tmp_path, 2, column, value)
+    with begun(tmp_path) as store:
+        assert not store.notes, "nobody reads it when a campaign goes on"
+    reader = open_reader(tmp_path)
+    assert reader.state().epochs == 8
+    read = reader.decisions if column == "reason" else reader.history
+    with pytest.raises(Damaged, match=r"epochs.*move the file away and run the campaign again"):
+        read()
+    change_epoch(tmp_path, 7, column, value)
+    with begun(tmp_path) as store:
+        assert "damaged" in store.notes[0]  # one of the latest: put aside
+
+
+def change_epoch(folder, number, column, value):
+    with closing(sqlite3.connect(folder / "campaign.db")) as connection:
+        connection.execute(f"UPDATE epochs SET {column} = {value} WHERE id = {number}")
+        connection.commit()
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])

@@ -88,10 +88,14 @@ def _explained(path: Path, error: BaseException | None) -> BadInput | None:
 
 def _damaged(path: Path, why: object) -> Damaged:
     words = clean(" ".join(str(why).split()))[:300] or type(why).__name__
-    return Damaged(
-        f"{printable(str(path))} is damaged ({words}). Run the campaign again: the file is put "
-        "aside, and what the folders of the targets hold is counted again."
-    )
+    remedy = getattr(why, "remedy", _REMEDY)
+    return Damaged(f"{printable(str(path))} is damaged ({words}). {remedy}")
+
+
+_REMEDY = (
+    "Run the campaign again: the file is put aside, and what the folders of the targets hold is "
+    "counted again."
+)
 
 
 def _full(path: Path) -> StoreFull:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Column, Connection, bindparam, func, select
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
@@ -27,7 +27,7 @@ from fuzzwise.store.sql.soundness import (
     check_kinds,
     check_values,
 )
-from fuzzwise.store.sql.states import PRESENT_COUNTS, no_campaign, state_of
+from fuzzwise.store.sql.states import OF_STATE, PRESENT_COUNTS, no_campaign, state_of
 from fuzzwise.store.sqlite import FILE, damage_told, open_for_reading, open_for_writing
 from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
 from fuzzwise.validation import problems
@@ -48,7 +48,7 @@ class SqlReader:
 
     def state(self) -> CampaignState:
         """The campaign in the folder as it is now."""
-        with self._connected() as connection:
+        with self._connected(*OF_STATE) as connection:
             return state_of(connection, self._folder, lock.is_held(self._folder))
 
     def history(self, points: int = 400) -> tuple[TargetHistory, ...]:
@@ -57,7 +57,7 @@ class SqlReader:
         They are spread evenly on the logarithm of the inputs. The database looks each of them up in
         an index, so that the time needed does not grow with the number of epochs.
         """
-        with self._connected() as connection:
+        with self._connected(targets.c.name, generations.c.id) as connection:
             query = (
                 select(targets.c.name, generations.c.id)
                 .outerjoin(generations, PRESENT_COUNTS)
@@ -101,7 +101,7 @@ class SqlReader:
             .where(targets.c.present)
             .order_by(targets.c.position)
         )
-        with self._connected() as connection:
+        with self._connected(targets.c.name, observations.c.content) as connection:
             found = {name: unpack(content) for name, content in connection.execute(query)}
             for name, observation in found.items():
                 for field, what in problems(observation):
@@ -117,31 +117,34 @@ class SqlReader:
             .where(targets.c.present)
             .order_by(bugs.c.at, bugs.c.id)
         )
-        with self._connected() as connection:
+        with self._connected(targets.c.name, bugs.c.bug, *when) as connection:
             return tuple(BugTime(*row) for row in connection.execute(query))
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        """A connection in a transaction: all that it reads belongs to one moment."""
+    def _connected(self, *read: Column[Any]) -> Iterator[Connection]:
+        """A connection in a transaction: all that it reads belongs to one moment.
+
+        ``read`` are the columns that are read whole: every value in them is looked at before.
+        """
         path = self._folder / FILE
         if not path.exists() and not path.is_symlink():
             raise no_campaign(self._folder)
         with damage_told(path):
             with open_for_reading(path) as connection:
                 with connection.begin():
-                    check_kinds(connection)
+                    schema = check_kinds(connection)
                     version = version_of(connection)
                     check_version(version, path)
                     if version == len(STEPS):
-                        check_columns(connection)
-                        check_values(connection)
+                        check_columns(connection, schema)
+                        check_values(connection, *read)
                         yield connection
                         return
                 if version == 0:
                     raise no_campaign(self._folder)
             with _brought_up_to_date(path) as connection:
-                check_columns(connection)
-                check_values(connection)
+                check_columns(connection, check_kinds(connection))
+                check_values(connection, *read)
                 yield connection
 
 

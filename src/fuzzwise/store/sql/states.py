@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
 from dataclasses import asdict
@@ -34,6 +35,28 @@ PRESENT_COUNTS = and_(
     generations.c.target_id == targets.c.id, generations.c.name == targets.c.generation
 )
 """Joins a target with its present generation."""
+
+
+OF_STATE = tuple(
+    column for table in (runs, targets, generations, bugs, events) for column in table.columns
+)
+"""All that a state is read from."""
+
+
+def check_words(connection: Connection) -> None:
+    """Refuse text and JSON of which no state could be made, without making one."""
+    for table in (runs, events):
+        for _ in connection.exec_driver_sql(f"SELECT * FROM {table.name}"):  # noqa: S608
+            pass  # text that is none is an error
+    for row in connection.execute(select(targets)):
+        words(row.warnings)
+        for estimate in (row.risk, row.seconds_left):
+            estimate_of(estimate)
+    lists: set[str] = set()
+    for row in connection.exec_driver_sql("SELECT frames, inputs, * FROM bugs"):
+        lists.update(row[:2])
+    for text in lists:
+        words(json.loads(text))
 
 
 def state_of(connection: Connection, folder: Path, running: bool) -> CampaignState:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -32,9 +32,14 @@ from fuzzwise.store.contract import (
 )
 from fuzzwise.store.sql.memory import memory_of
 from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
-from fuzzwise.store.sql.schema import epochs, events, runs, targets
-from fuzzwise.store.sql.soundness import check_columns, check_kinds, check_values
-from fuzzwise.store.sql.states import state_of
+from fuzzwise.store.sql.schema import epochs, events, metadata, runs, targets
+from fuzzwise.store.sql.soundness import (
+    check_columns,
+    check_kinds,
+    check_latest_epochs,
+    check_values,
+)
+from fuzzwise.store.sql.states import check_words, state_of
 from fuzzwise.store.sql.take import Taken, take
 from fuzzwise.store.sqlite import (
     FILE,
@@ -313,13 +318,15 @@ class SqlStore:
 
 def _check(connection: Connection) -> None:
     """Read all that a campaign goes on from; of an older version, as far as this one knows it."""
-    check_kinds(connection)
+    schema = check_kinds(connection)
     if version_of(connection) == len(STEPS):
-        check_columns(connection)
-        check_values(connection, with_epochs=True)
+        check_columns(connection, schema)
+        check_values(
+            connection, *(c for t in metadata.sorted_tables if t is not epochs for c in t.c)
+        )
+        check_latest_epochs(connection)
+        check_words(connection)
         memory_of(connection, begun=False)
-        with suppress(BadInput):  # a campaign that has not begun
-            state_of(connection, Path(), running=False)
 
 
 _NOTHING_YET: dict[str, Any] = {
