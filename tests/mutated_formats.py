@@ -9,7 +9,10 @@ import random
 import shutil
 import sqlite3
 import stat
+import struct
+import tomllib
 import warnings
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,6 +25,7 @@ import numpy as np
 import mutations
 from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
+from fuzzwise.campaign.file import plan_of
 from fuzzwise.campaign.file import read_plan as read_campaign
 from fuzzwise.campaign.finished import run_entry
 from fuzzwise.cli import load
@@ -33,17 +37,21 @@ from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
 from fuzzwise.engines.observer.seeds import SeedFiles
 from fuzzwise.errors import FuzzwiseError
+from fuzzwise.folders.campaign_text import campaign_text
+from fuzzwise.folders.recognise import look
 from fuzzwise.lab.evaluate import published
 from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.config import read_plan as read_recording_plan
 from fuzzwise.lab.recording.log import Configuration, Event, Events, Header, LoggedBug, write_log
 from fuzzwise.lab.recording.triaged import crashes_of, input_of
 from fuzzwise.model import Observation, SeedCounts, Truth
+from fuzzwise.seed_zips import count, unpack
 from fuzzwise.snapshot import Campaign, write
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.inputs import command_of
 from observer_states import make_campaign
+from out_folder import OPTIONS
 from stored import begun, epoch, found, plan, turn
 from test_watch_damage import CENTIPEDE_ROWS, HONGGFUZZ_ROWS, NAMES, PLAIN, PLOT, STATS
 from test_watch_libfuzzer import FORK
@@ -425,6 +433,61 @@ def _with_seed(name: str, text: str, folder: Path) -> None:
     (folder / "seed.bin").write_bytes(b"seed")
 
 
+def _seed_zip(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "seeds.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(5):
+            file.writestr(f"seeds/{number}", bytes([number]) * 50 * number)
+        file.writestr("../up", b"up", zipfile.ZIP_STORED)
+
+
+def _damage_zip(rng: random.Random, folder: Path) -> str:
+    """Bytes anywhere; or a number in a header, which says how long, how large or what follows."""
+    path = folder / "seeds.zip"
+    if rng.random() < 0.5:
+        return mutations.of_tree(rng, folder, [path])
+    content = bytearray(path.read_bytes())
+    heads = [at for at in range(len(content) - 46) if content[at : at + 2] == b"PK"]
+    at = rng.choice(heads) + rng.randrange(4, 42)
+    form, most = rng.choice((("<H", 2**16), ("<I", 2**32)))
+    struct.pack_into(form, content, at, rng.choice(mutations.WHOLE) % most)
+    path.write_bytes(content)
+    return f"a number at {at}"
+
+
+def _read_zip(rng: random.Random, folder: Path) -> None:
+    """Nothing is written beside the folder of the seeds, whatever the archive says."""
+    home = folder / "home"
+    try:
+        count(folder / "seeds.zip")
+        unpack(folder / "seeds.zip", home)
+    finally:
+        made = {path.name for path in folder.parent.iterdir()} - {folder.name}
+        assert "up" not in made, made
+
+
+def _options(folder: Path) -> None:
+    (folder / "parse").write_text("#!/bin/sh\n# LLVMFuzzerTestOneInput\n")
+    (folder / "parse").chmod(0o755)
+    (folder / "parse.options").write_text(OPTIONS)
+    (folder / "parse.dict").write_text('word="a\\xff"\n# none\n"b"\n')
+
+
+def _damage_options(rng: random.Random, folder: Path) -> str:
+    return mutations.of_tree(rng, folder, [folder / "parse.options", folder / "parse.dict"])
+
+
+def _read_options(rng: random.Random, folder: Path) -> None:
+    """Whatever the files say, the campaign file that is made of them is right."""
+    (folder / "parse").chmod(0o755)
+    text = ""
+    try:
+        text = campaign_text(*look(folder), folder)
+        read = plan_of(tomllib.loads(text), folder / "c.toml")
+    except (FuzzwiseError, ValueError) as error:
+        raise AssertionError(f"{error}\n{text}") from error
+    assert [target.name for target in read.targets] == ["parse"]
+
+
 def _baseline(folder: Path) -> None:
     bugs = [{"id": f"{b:016x}", "kind": "SEGV"} for b in range(3)]
     (folder / "a.json").write_text(json.dumps({"bugs": bugs, "risk": 0.5}))
@@ -468,6 +531,8 @@ FORMATS = (
         partial(_with_seed, "r.toml", _RECORDING),
         lambda rng, folder: [read_recording_plan(folder / "r.toml")].clear(),
     ),
+    Format("seed zip", _seed_zip, _read_zip, _damage_zip),
+    Format("options file", _options, _read_options, _damage_options),
     Format("baseline", _baseline, _read_baselines),
     Format(
         "published table",

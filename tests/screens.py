@@ -116,6 +116,7 @@ def commands() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "report", lambda: run("report camp -o page.html")
     yield "run's summary", _summary
     yield "run's view", lambda: _draw(lambda *size: _joined(frame(_state(), *size)))
+    yield "init", _init
     yield "fuzz", _fuzz
     yield "fuzz's view", lambda: _draw(lambda *size: live.picture("base64", _rows(), *size))
     yield "watch", lambda: run("watch fuzz-0.log --accept-risk 1e-9")
@@ -130,6 +131,22 @@ def commands() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "record", _record
     yield "triage", _triage
     yield "doctor", lambda: run("doctor")
+
+
+def _init() -> None:
+    """A folder with much to tell."""
+    out = Path("out")
+    out.mkdir()
+    for name in ("parse_attribute_list_fuzzer", "größe", "lost_bit_fuzzer"):
+        (out / name).write_text("#!/bin/sh\n# LLVMFuzzerTestOneInput\n")
+        (out / name).chmod(0o755 if name != "lost_bit_fuzzer" else 0o644)
+    (out / "größe.options").write_text(
+        "[libfuzzer]\nmax_len = random(1, 100)\nfork = 1\nuse_value_profile = 1\n"
+        "[asan]\ndetect_leaks = 0\nstrict_string_checks = 1\n[grammar]\ngrammar = json\nrubbish\n"
+    )
+    for number in range(9):
+        (out / f"file-with-a-long-name-{number}.txt").write_text("x")
+    run("init out -o init.toml")
 
 
 def run(line: str) -> int:

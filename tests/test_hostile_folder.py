@@ -110,6 +110,7 @@ def test_no_command_runs_what_lies_in_the_current_folder(hostile: Hostile, own: 
         ("cxx", "-c", own / "crashing.c", "-o", own / "crashing.o"),
         ("engine",),
         ("fuzz", own / "crashing", "--inputs", "3000", "--out", own / "fuzzed", "--quiet"),
+        ("init", own, "-o", own / "init.toml"),
         ("run", own / "campaign.toml"),
         ("status", out),
         ("report", out, "--markdown", own / "report.md"),

@@ -18,7 +18,8 @@ NAME = "\x1b]0;owned\x07\x9b31m\u202egnp\udce9"
 UNSAFE = set("\x1b\x07\x9b\u202e\udce9")
 
 CALLS = {
-    "run": [[NAME]],
+    "run": [[NAME], ["{folder}"]],
+    "init": [[NAME], ["{folder}"], ["{campaign}"], ["{targets}", "-o", "-"], ["{targets}"]],
     "status": [[NAME]],
     "report": [[NAME], ["{campaign}", "-o", f"/nowhere/{NAME}/page.html"]],
     "fuzz": [[NAME], ["/bin/true", "--out", f"/dev/null/{NAME}"], ["--python", NAME, "{harness}"]],
@@ -53,7 +54,13 @@ def made(tmp_path: Path) -> dict[str, str]:
     truth = [line | {"truth": {"probability": 0.1 / line["n"]}, "species": 5} for line in lines]  # type: ignore[operator]
     (home / "one.jsonl").write_text("\n".join(map(json.dumps, [header, *truth])) + "\n")
     (home / "broken.jsonl").write_text(json.dumps({**header, said: 1}) + "\n")
+    targets = tmp_path / "targets"
+    (targets / said).mkdir(parents=True)
+    (targets / said / f"fuzz{said}").write_text("#!/bin/sh\n# LLVMFuzzerTestOneInput\n")
+    (targets / said / f"fuzz{said}").chmod(0o755)
+    (targets / said / f"fuzz{said}.options").write_text(f"[{said}]\n{said}\n[env]\na={said}\n")
     return {
+        "{targets}": str(targets),
         "{folder}": str(home / NAME),
         "{crash}": str(home / NAME / NAME),
         "{campaign}": str(home),

@@ -382,6 +382,7 @@ BLACK_BOX = ["--engine", "black-box", "--arguments", "@@", "--inputs", "10"]
 STOP = ["--then-stop", "--accept-risk", "0.9", "--time", "1s"]
 CALLS = {
     "run": [["{plan}"]],
+    "init": [["{read}", "-o", "{mine}/init.toml"], ["{mine}", "-o", "{read}/init.toml"]],
     "status": [["{linked}"], ["{read}"], ["{read}", "--decisions"]],
     "report": [["{linked}"], ["{read}"], ["{read}", "--markdown", "{read}/report.md"],
                ["{read}", "--sarif", "{read}/bugs.sarif"]],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table, shown
 from fuzzwise.engines.compilers import CXX_SUFFIXES
+from fuzzwise.errors import BadInput
 from fuzzwise.received import read_limited
 
 _SOURCES = {".c", *CXX_SUFFIXES}
@@ -65,6 +66,8 @@ def wrong_line(dictionary: Path) -> str:
         lines = read_limited(dictionary).splitlines()
     except OSError as error:
         return f"the problem that it cannot be read ({error.strerror})"
+    except BadInput:
+        return "the problem that it is no plain file of a size that a dictionary can have"
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if text and not text.startswith(b"#") and not _ENTRY.fullmatch(text):

@@ -24,7 +24,7 @@ def campaign_text(tree: Tree, found: Found, home: Path) -> str:
 def campaign_name(tree: Tree) -> str:
     """What the campaign of a folder is called."""
     name = printable(tree.folder.name).strip()[:80]
-    return name or "targets"
+    return name if name and name.isprintable() else "targets"
 
 
 def campaign_folder(tree: Tree) -> str:

@@ -96,7 +96,7 @@ def _longest(value: str, engine: str, made: Honoured) -> Iterator[str]:
             yield f"-max_len={value}"
             return
         value = _drawn(value, word, made)
-    if value.isdecimal() and 1 <= int(value) <= _LARGEST[engine]:
+    if value.isdecimal() and len(value) < 12 and 1 <= int(value) <= _LARGEST[engine]:
         made.keys["max_length"] = int(value)
     else:
         made.leave(word, f"a length is a number from 1 to {_LARGEST[engine]:,}")

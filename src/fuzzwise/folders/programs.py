@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.contents import HARNESS, LIBFUZZER, contains, is_elf
 from fuzzwise.engines.registry import claiming_engine
 from fuzzwise.engines.stock.recognise import parts_of
@@ -106,8 +107,11 @@ def _target(path: Path, engine: str, beside: Companions, is_oss_fuzz: bool) -> F
         keys["working_folder"] = path.parent
     if is_oss_fuzz and engine in ("stock", "libfuzzer"):
         limits = {"time": SECONDS, "memory_mib": MEMORY_MIB, **limits}
+    remarks = beside.remarks
+    if engine == "afl++" and len(reproducing((str(path),))) == 1:
+        remarks += ('its input is standard input; if it reads a file: command = "PROGRAM @@"',)
     name = path.name if path.suffix not in (".exe", ".par") else path.stem
-    return FoundTarget(name, engine, keys, limits, dict(beside.asked.environment), beside.remarks)
+    return FoundTarget(name, engine, keys, limits, dict(beside.asked.environment), remarks)
 
 
 def _knows(parts: tuple[Path, ...], option: str) -> bool:

@@ -27,6 +27,13 @@ def walk(folder: Path, say: Callable[[str], None] = lambda _: None) -> tuple[Tre
     BadInput where it cannot be read, or holds more than anybody would look through.
     """
     home = Path(os.path.abspath(folder))  # noqa: PTH100 - links on the way stay as they were given
+    try:
+        str(home).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{printable(str(folder))}: its path is not in UTF-8, and cannot stand in a campaign "
+            "file. Rename it."
+        ) from None
     files: list[Path] = []
     others: list[FoundFile] = []
     ahead = [home]
@@ -64,12 +71,17 @@ def _why_not(path: Path, entry: os.DirEntry[str], home: Path) -> str:
     except UnicodeEncodeError:
         return "its name is not in UTF-8, and cannot stand in a campaign file; rename it"
     if entry.is_symlink():
-        if not entry.is_file() or not path.resolve().is_relative_to(home.resolve()):
-            return "a link that leads to no file of the folder"
-        return ""
+        return "" if _leads_inside(path, home) else "a link that leads to no file of the folder"
     if entry.is_dir(follow_symlinks=False):
         return _why_not_into(path)
     return "" if entry.is_file(follow_symlinks=False) else "neither a file nor a folder"
+
+
+def _leads_inside(link: Path, home: Path) -> bool:
+    try:
+        return link.is_file() and link.resolve(strict=True).is_relative_to(home.resolve())
+    except (OSError, RuntimeError):  # to itself
+        return False
 
 
 def _why_not_into(folder: Path) -> str:
