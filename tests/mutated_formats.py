@@ -54,6 +54,7 @@ from observer_states import make_campaign
 from out_folder import OPTIONS
 from stored import begun, epoch, found, plan, turn
 from test_watch_damage import CENTIPEDE_ROWS, HONGGFUZZ_ROWS, NAMES, PLAIN, PLOT, STATS
+from test_watch_go import FAILED, LOG
 from test_watch_libfuzzer import FORK
 
 Reads = Callable[[random.Random, Path], None]
@@ -519,6 +520,9 @@ FORMATS = (
     Format("AFL++", _afl, _watch, _damage_afl),
     Format("libFuzzer log", partial(_text, "fuzz.log", PLAIN), partial(_watch, name="fuzz.log")),
     Format("fork log", partial(_text, "fork.log", FORK + FORK), partial(_watch, name="fork.log")),
+    Format(
+        "go test log", partial(_text, "go.log", LOG + FAILED + LOG), partial(_watch, name="go.log")
+    ),
     Format("honggfuzz", partial(_text, "stats", HONGGFUZZ_ROWS), partial(_watch, name="stats")),
     Format("Centipede", partial(_text, "fuzzing-stats-x.000000.csv", CENTIPEDE_ROWS), _watch),
     Format(

@@ -35,6 +35,7 @@ _MEANS = {
     "stock": "as it is: it takes libFuzzer's options and was not built with fuzzwise",
     "afl++": "as a compiler of AFL++ has built it",
     "python": "as a harness in Python",
+    "go": "by Go's own fuzzer, which go compiles it for",
 }
 
 
@@ -56,6 +57,8 @@ def recognised(program: Path) -> Recognised:
     """Which engine would fuzz a program."""
     from fuzzwise.engines.recognise import recognise
 
+    if is_test := _is_test_of_go(program):
+        return is_test
     if not program.is_file():
         return Recognised(program, problem=f"{program}: there is no such file.")
     if not os.access(program, os.X_OK) and program.suffix != ".py":
@@ -68,6 +71,20 @@ def recognised(program: Path) -> Recognised:
         return Recognised(program, recognise(program))
     except BadInput as problem:
         return Recognised(program, problem=str(problem))
+
+
+def _is_test_of_go(program: Path) -> Recognised | None:
+    """A fuzz test of Go, or what is wrong with one; None where it can only be something else."""
+    from fuzzwise.engines.contract import FuzzRequest
+    from fuzzwise.engines.registry import claiming_engine, engine_named
+
+    if program.is_file() or claiming_engine(program) != "go":
+        return None
+    try:
+        engine_named("go").plan_fuzz(FuzzRequest(program))
+    except BadInput as problem:
+        return Recognised(program, problem=str(problem))
+    return Recognised(program, "go")
 
 
 def look() -> Iterator[Part]:
@@ -119,6 +136,12 @@ def _atheris() -> str:
     from fuzzwise.engines.python.interpreter import find_python
 
     return f"in {find_python()}"
+
+
+def _go() -> str:
+    from fuzzwise.engines.go.toolchain import find_go
+
+    return str(find_go())
 
 
 def _gdb() -> str:
@@ -178,6 +201,7 @@ _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("C compiler", "black boxes, AFL++", _cc),
     ("AFL++", "targets of AFL++", _afl),
     ("Atheris", "targets in Python", _atheris),
+    ("Go", "fuzz tests of Go", _go),
     ("gdb", "stacks of crashes without a sanitizer", _gdb),
     ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
     ("extra [lab]", "charts, also those of the report; record, replay, simulate, evaluate", _lab),

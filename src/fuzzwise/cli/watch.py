@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Say how high the risk of running campaigns is, from the files that their fuzzers write.
 
-    PATH is an AFL++ output folder, a libFuzzer log, a honggfuzz stats file, Centipede's stats, or a
+    PATH is an AFL++ output folder, a log of libFuzzer or `go test -fuzz`, a honggfuzz stats file, Centipede's stats, or a
     folder, a snapshot file or a campaign file of fuzzwise. Nothing is written to it, and the fuzzer does not notice.
 
     The exit code is 0 when the accepted risk is reached, in all campaigns, or none was given; 11

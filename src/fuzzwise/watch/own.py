@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzzwise import snapshot
 from fuzzwise.campaign.places import target_folder
 from fuzzwise.engines.aflplusplus.places import stability_in, untried_in
+from fuzzwise.engines.go import counts as go
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.stock.counts import StockFolder, counts_in, is_stock_record
@@ -46,6 +47,9 @@ class FuzzFolder:
         elif is_stock_record(record):
             counts = counts_in(StockFolder(self.path), record)
             observation, corpus = counts.observation(), counts.corpus
+        elif go.is_go_record(record) and (fuzzed := go.GoFolder(self.path)).state_exists():
+            tests = go.counts_in(fuzzed)
+            observation, corpus = tests.observation(), tests.corpus
         name = Path(str(record.get("target", ""))).name
         bugs = BugBook(folder.crashes).bugs.values() if folder.crashes.is_dir() else ()
         running = _running(self.path)

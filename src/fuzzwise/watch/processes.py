@@ -74,6 +74,13 @@ def is_libfuzzer(pid: int) -> bool:
     return any(_holds_libfuzzer(*identity) for identity in _programs(pid))
 
 
+def is_go_fuzzer(pid: int) -> bool:
+    """Whether a process is a test of Go that is fuzzed: not the command go, nor a worker."""
+    words = _command(pid)[1:]
+    is_fuzzing = any(word.startswith((b"-test.fuzz=", b"--test.fuzz=")) for word in words)
+    return is_fuzzing and b"-test.fuzzworker" not in words
+
+
 def ancestors_like(pid: int) -> list[int]:
     """Processes above that run the same program: libFuzzer's -jobs starts itself."""
     program = _link(PROC / str(pid) / "exe")

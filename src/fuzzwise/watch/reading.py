@@ -22,16 +22,16 @@ class Process:
 class Reading:
     """A campaign, as far as its files tell.
 
-    ``kind``: "AFL++", "libFuzzer", "honggfuzz", "Centipede" or "fuzzwise". ``name``: for people;
-    it may hold any character that a file's name can. ``observation``: inputs made by mutation,
-    numbers of those that showed something new, over all restarts. ``corpus``, ``crashes``,
-    ``hangs``: None where the files do not say. ``processes``: those that write these files now, as
-    far as can be made sure. ``exact``: whether each discovery has the number of its input; else
-    those between two lines of the file are spread evenly between them. ``untried``: None where the
-    fuzzer chooses each seed anew. ``stability``: the share of coverage that is the same when an
-    input runs again, None where the files do not say. ``said_the_end``: whether the files have the
-    fuzzer's last words; another may have been started since. ``notes``: sentences on what was
-    corrected, left out, or cannot be known, in order of importance.
+    ``kind``: "AFL++", "libFuzzer", "honggfuzz", "Centipede", "go test" or "fuzzwise". ``name``: for
+    people; it may hold any character that a file's name can. ``observation``: inputs made by
+    mutation, numbers of those that showed something new, over all restarts. ``corpus``,
+    ``crashes``, ``hangs``: None where the files do not say. ``processes``: those that write these
+    files now, as far as can be made sure. ``exact``: whether each discovery has the number of its
+    input; else those between two lines of the file are spread evenly between them. ``untried``:
+    None where the fuzzer chooses each seed anew. ``stability``: the share of coverage that is the
+    same when an input runs again, None where the files do not say. ``said_the_end``: whether the
+    files have the fuzzer's last words; another may have been started since. ``notes``: sentences on
+    what was corrected, left out, or cannot be known, in order of importance.
     """
 
     kind: str

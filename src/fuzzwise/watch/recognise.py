@@ -11,7 +11,7 @@ from fuzzwise.campaign.lookup import campaign_folder
 from fuzzwise.errors import BadInput
 from fuzzwise.received import cannot_read, open_regular
 from fuzzwise.text import printable
-from fuzzwise.watch import afl, centipede, honggfuzz, libfuzzer, own
+from fuzzwise.watch import afl, centipede, go_test, honggfuzz, libfuzzer, own
 from fuzzwise.watch.reading import Reading
 from fuzzwise.watch.source import Source
 
@@ -24,8 +24,9 @@ LOOKED_FOR = (
     "`fuzzwise fuzz` or of `fuzzwise run` (campaign.db)"
 )
 LOOKED_FOR_IN_A_FILE = (
-    "a log of libFuzzer (2>&1), a honggfuzz --statsfile, a Centipede fuzzing-stats-*.csv, a "
-    "fuzzwise snapshot file (.jsonl), or a campaign file of `fuzzwise run` (.toml)"
+    "a log of libFuzzer or of `go test -fuzz` (2>&1), a honggfuzz --statsfile, a Centipede "
+    "fuzzing-stats-*.csv, a fuzzwise snapshot file (.jsonl), or a campaign file of `fuzzwise run` "
+    "(.toml)"
 )
 
 
@@ -81,6 +82,8 @@ def _of_file(path: Path, all_paths: Sequence[Path]) -> Sequence[Source]:
         return _centipede(path, all_paths)
     if libfuzzer.is_log(start, end):
         return [libfuzzer.LibFuzzerLog(path)]
+    if go_test.is_log(start, end):
+        return [go_test.GoTestLog(path)]
     if path.name in ("fuzzer_stats", "plot_data") and afl.is_instance(path.parent):
         return [afl.AflFolder(path.parent)]
     what = "it is empty" if not start else "nothing in it is known"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzzwise.config.table import Table, shown
 from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
-from fuzzwise.engines.go.module import FuzzTest, module_of, named, tests_of
+from fuzzwise.engines.go.module import FuzzTest, fuzz_tests, module_of, named, tests_of
 from fuzzwise.engines.go.settings import GoSettings
 from fuzzwise.engines.go.toolchain import find_go
 from fuzzwise.engines.starting import STARTUP
@@ -87,9 +87,15 @@ def _why_none(target: Path) -> str:
             f"{target}: there {_are(known)}. Say which one, for example: fuzzwise fuzz "
             f"{target / known[0]}"
         )
-    beside = target.parent if not target.is_dir() else target
-    if beside.is_dir() and (near := tests_of(beside)):
-        return f"{target}: there is no such fuzz test; there {_are(near)} in {beside}."
+    if target.is_dir():
+        below = [str(test.package / test.function) for test in fuzz_tests(target)]
+        if below:
+            return (
+                f"{target}: there {_are(below)}. Say which one, for example: fuzzwise fuzz "
+                f"{below[0]}"
+            )
+    elif target.parent.is_dir() and (near := tests_of(target.parent)):
+        return f"{target}: there is no such fuzz test; there {_are(near)}."
     return (
         f"{target}: is no fuzz test of Go. Give PACKAGE/FuzzX: the folder of a package that has "
         "func FuzzX(f *testing.F) in a file *_test.go, and the name of the function."
@@ -108,7 +114,8 @@ def _objection(package: Path) -> str:
 
 
 def _are(known: list[str]) -> str:
-    return f"is {known[0]}" if len(known) == 1 else f"are {', '.join(known[:8])}"
+    more = f" and {len(known) - 8:,} more" if len(known) > 8 else ""
+    return f"is {known[0]}" if len(known) == 1 else f"are {', '.join(known[:8])}{more}"
 
 
 def _refuse_others(request: FuzzRequest) -> None:

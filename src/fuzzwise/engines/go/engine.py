@@ -11,9 +11,9 @@ from fuzzwise.triage.workers import Workers
 
 
 def _claims(program: Path, in_command: bool) -> bool:
-    from fuzzwise.engines.go.module import is_package, named
+    from fuzzwise.engines.go.module import is_for_go
 
-    return not in_command and (is_package(program) or named(program) is not None)
+    return not in_command and is_for_go(program)
 
 
 def _read_target(table: Table, keys: CommonKeys) -> list[TargetPlan]:

@@ -65,11 +65,17 @@ def named(target: Path) -> FuzzTest | None:
         return None
 
 
-def is_package(folder: Path) -> bool:
-    """Whether a folder is that of a package with fuzz tests."""
+def is_for_go(target: Path) -> bool:
+    """Whether something can only be meant for Go: a package with fuzz tests, a module, a test.
+
+    The test need not exist: ``PACKAGE/FuzzX`` is one that is named wrongly.
+    """
     try:
-        return folder.is_dir() and bool(tests_of(folder))
-    except (OSError, ValueError):
+        if target.is_dir():
+            return bool(tests_of(target)) or (target / MODULE_FILE).is_file()
+        is_name = _NAME.fullmatch(target.name) is not None and not target.exists()
+        return is_name and target.parent.is_dir() and bool(tests_of(target.parent))
+    except (OSError, ValueError):  # a name with NUL
         return False
 
 

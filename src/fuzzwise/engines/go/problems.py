@@ -16,8 +16,10 @@ from fuzzwise.triage.examine import Verdict, from_report
 FRUITLESS = 3
 """Processes in a row that were killed before they had made an input: it cannot be fuzzed."""
 
-HOPELESS = 20
-"""Processes in a row that failed within HOPELESS inputs each: the target is broken, not buggy."""
+HOPELESS, SHORT = 20, 3
+"""Processes in a row that failed within SHORT inputs each: the target is broken, not buggy.
+
+Go's fuzzer ends at every failure, so that a bug that is easily hit leaves each of them few."""
 
 _MOST_WORDS = 400
 
@@ -44,7 +46,7 @@ class Lives:
 
     def failed(self, made: int) -> None:
         """A process ended by an input that fails."""
-        self._short = self._short + 1 if made < HOPELESS else 0
+        self._short = self._short + 1 if made <= SHORT else 0
 
     def killed(self, made: int) -> None:
         """A process was killed, by somebody or for want of memory."""
@@ -63,7 +65,7 @@ class Lives:
         if self._short >= HOPELESS:
             raise BadInput(
                 f"{name} fails on nearly every input: {HOPELESS} processes in a row ended within "
-                f"{HOPELESS} inputs each. The inputs are in {crashes}. Fix the first one, then "
+                f"{SHORT} inputs each. The inputs are in {crashes}. Fix the first one, then "
                 "run again."
             )
 
