@@ -247,7 +247,7 @@ class Fuzzing:
         self._weigh(process, in_order=ending.status >= 0)
         now = self.counts.n, self.counts.seconds
         if ending.status == 0:
-            if not (said.made or self._asked or self._has_all):
+            if said.loaded is None and not self._asked:
                 raise BadInput(explain(self.test, ending))
             return
         if self.failures.take(ending.output, *now, hung=self._hung > 0):

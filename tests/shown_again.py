@@ -1,0 +1,41 @@
+"""A target fuzzed by the command until it has a bug, and the line that shows the bug again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from fuzzwise.store.places import open_reader
+from fuzzwise.store.states import BugState
+
+PATIENCE = 240.0
+"""Seconds that a planted bug may take on a busy machine."""
+
+
+def fuzzed_until_a_bug(target: Path | str, *words: Path | str, out: Path) -> BugState:
+    """`fuzzwise fuzz` again and again, each time going on, until there is a bug."""
+    deadline = time.monotonic() + PATIENCE
+    command = [sys.executable, "-m", "fuzzwise", "fuzz", str(target), *map(str, words)]
+    command += ["--time", "5s", "--out", str(out), "--quiet", "--seed", "3"]
+    while time.monotonic() < deadline:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        if bugs := open_reader(out).state().bugs:
+            return bugs[0]
+    raise AssertionError(f"no bug within {PATIENCE:g} s: {done.stdout}")
+
+
+def run_shown_command(bug: BugState, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Paste the line into a shell, as the views of a campaign show it; all that it prints."""
+    return subprocess.run(
+        ["/bin/sh", "-c", bug.command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=PATIENCE,
+    )
