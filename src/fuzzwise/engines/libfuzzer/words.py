@@ -11,6 +11,19 @@ from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import CampaignFolder
 
+RAMP = 100
+"""libFuzzer's default of -len_control, which it drops where there is a mutator, as ours."""
+
+
+def _lengths_are_ours(settings: LibFuzzerSettings) -> bool:
+    """Whether the observer draws how long an input may be, and no limit of libFuzzer's rises.
+
+    Who sets -len_control gets what he asks for; where libFuzzer chooses the seeds, it stays as it
+    is.
+    """
+    asked = any(word.startswith("-len_control=") for word in settings.options)
+    return settings.schedule != "observe" and not asked
+
 
 def variables(
     plan: TargetPlan,
@@ -38,6 +51,7 @@ def variables(
         "FUZZWISE_PER_SEED": str(int(settings.per_seed)),
         "FUZZWISE_SCHEDULE": str(SCHEDULES.index(settings.schedule)),
         "FUZZWISE_SPECIES": str(SPECIES.index(settings.species)),
+        "FUZZWISE_LENGTHS": str(int(_lengths_are_ours(settings))),
         "FUZZWISE_INPUTS": str(settings.inputs or 0),
         "FUZZWISE_MILLISECONDS": str(int(seconds * 1000)),
         "FUZZWISE_CAMPAIGN": json.dumps(f"{program} seed {seed}"),
@@ -55,7 +69,7 @@ def options(
         "-verbosity=0",
         "-print_final_stats=0",
         "-detect_leaks=0",
-        "-len_control=100",  # libFuzzer's default, which it drops where there is a mutator
+        f"-len_control={0 if _lengths_are_ours(settings) else RAMP}",
         f"-timeout={max(1, round(settings.seconds))}",
         f"-rss_limit_mb={settings.memory_mib}",
     ]

@@ -33,6 +33,10 @@ int fw_may_run_again(void);
 int fw_same_again(const uint8_t *data, size_t size, int is_first);
 void fw_clear_counters(void);
 
+/* lengths.c */
+void fw_open_lengths(void);
+size_t fw_longest(uint64_t t, size_t max_size, uint64_t random);
+
 /* observer.c */
 typedef int (*fw_input_type)(const uint8_t *data, size_t size);
 typedef int (*fw_driver_type)(int *argc, char ***argv, fw_input_type one_input);

@@ -70,6 +70,7 @@ static void open_state(int argc, char **argv) {
   if (paths) fw_need(&fw_paths, FW_PATHS * sizeof(uint64_t));
   fw_open_counters(expected);
   fw_open_again(expected / FW_BUCKETS, argc, argv);
+  fw_open_lengths();
   fw_ready();
   /* The input that completed a data point, or its measurement, may have ended the process. */
   fw_lock();
@@ -243,6 +244,7 @@ static size_t mutate_ours(uint8_t *data, size_t max_size) {
   size_t size = s->size < max_size ? s->size : max_size;
   memcpy(data, fw_data.base + s->where, size);
   unsigned times = fw_mutator ? 1 : 1 + (unsigned)(next_random() & 1);
+  if (!fw_mutator) max_size = fw_longest(t, max_size, next_random());
   for (unsigned i = 0; i < times; i++) {
     size_t changed = mutate(data, size, max_size);
     if (changed) size = changed;
