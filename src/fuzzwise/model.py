@@ -84,7 +84,8 @@ class Observation:
     ``last_discovery_seconds``: the time of the latest discovery. ``species``: species seen so far,
     those of the initial corpus included. ``f``: f1 to f4. ``k``: inputs that show at least one
     singleton. ``discoveries``: numbers (1 … n, increasing) of the inputs that showed a species for
-    the first time. ``resets``: for each a, the singletons counted since the last restart of the
+    the first time; ``ages``: for each of them, how many inputs had been made before from the seed
+    that it came from. ``resets``: for each a, the singletons counted since the last restart of the
     counts, which restart after every a added seeds. ``truth``: discovery probability measured at
     n; ``measured``: (m, Δ(m)) at earlier points m. ``waiting``: share of the seeds that the fuzzer
     prefers which it has not mutated yet, 1 where it does not say; None where it chooses each seed
@@ -112,3 +113,4 @@ class Observation:
     tried: int | None = None
     corpus: int | None = None
     counted_at: Ints | None = None
+    ages: Ints | None = None

@@ -98,6 +98,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     f: tuple[int, int, int, int] | None = None
     k: int | None = None
     discoveries: list[int] | None = None
+    ages: list[int] | None = None
     seeds: _Seeds | None = None
     resets: dict[int, int] = {}
     truth: _Truth | None = None
@@ -190,6 +191,7 @@ def observation_line(
         f=observation.f,
         k=observation.k,
         discoveries=None if found is None else found[found > since].tolist(),
+        ages=_new_ages(observation, since),
         seeds=None
         if seeds is None
         else _Seeds(
@@ -221,6 +223,7 @@ class _Builder:
     found: Ints = field(default_factory=lambda: np.zeros(1024, dtype=np.int64))
     count: int | None = None
     bugs: list[FirstShown] = field(default_factory=list)
+    ages: list[int] | None = field(default_factory=list)
 
     def campaign(self) -> Campaign:
         header = self.header
@@ -237,6 +240,7 @@ class _Builder:
             f=line.f,
             k=line.k,
             discoveries=self._discoveries(line.discoveries),
+            ages=self._ages(line),
             seeds=None if line.seeds is None else _seed_counts(line.seeds),
             resets=line.resets,
             truth=None if line.truth is None else _checked_truth(line.truth),
@@ -277,6 +281,16 @@ class _Builder:
         self.count = needed
         return self.found[:needed] if needed else NO_INTS
 
+    def _ages(self, line: _Line) -> Ints | None:
+        """Those of all discoveries so far; None from the first line on without."""
+        if line.ages is not None and len(line.ages) != len(line.discoveries or ()):
+            raise _FieldError("ages", "needs one number for each of the discoveries")
+        if line.ages is None or self.ages is None:
+            self.ages = None
+            return None
+        self.ages = [*self.ages, *line.ages]
+        return _ints("ages", self.ages)
+
     def _check_order(self, now: Observation) -> None:
         if not self.observations:
             return
@@ -293,6 +307,11 @@ class _Builder:
                     f"names input {fresh[0]}, but the line before already covers inputs up to "
                     f"{before.n}; list only the discoveries since then",
                 )
+
+
+def _new_ages(observation: Observation, since: int) -> list[int] | None:
+    ages, found = observation.ages, observation.discoveries
+    return None if ages is None or found is None else ages[found > since].tolist()
 
 
 def _take(line: bytes, builders: list[_Builder]) -> None:

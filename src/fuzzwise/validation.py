@@ -62,6 +62,8 @@ def _scalars(o: Observation) -> Iterator[Problem]:
             yield f"resets.{a}", f"is {singletons}; a number of species cannot be negative"
     if o.waiting is not None and not 0 <= o.waiting <= 1:
         yield "waiting", f"is {o.waiting}; expected a share of the preferred seeds, 0 to 1"
+    if o.ages is not None and len(o.ages) and not (o.ages.min() >= 0 and o.ages.max() < o.n):
+        yield "ages", f"has a number outside of 0 … {o.n - 1}, the inputs before the last one"
     if o.tried is not None and o.tried < 0:
         yield "tried", f"is {o.tried}; a number of seeds cannot be negative"
 

@@ -21,9 +21,18 @@ static fw_input_type target;
 static int from_mutator, in_child;
 static uint64_t random_state;
 
+/* Of a measurement that ended with its last discovery, that one is left out: the share of the others
+ * is right on average, whereas with it, the share would be too high. */
 static void measurement_done(void) {
-  fw_log_point(1, fw_head->measure_found, fw_head->measure_size);
-  fw_head->measure_size = 0;
+  uint64_t early = fw_head->measure_left > 0;
+  fw_log_point(1, fw_head->measure_found - early,
+               fw_head->measure_size - fw_head->measure_left - early);
+  fw_head->measure_size = fw_head->measure_left = 0;
+}
+
+static int is_measured(void) {
+  uint64_t enough = fw_setting("FUZZWISE_MEASURE_FOUND", 0);
+  return !fw_head->measure_left || (enough && fw_head->measure_found >= enough);
 }
 
 static void point_reached(void) {
@@ -31,8 +40,8 @@ static void point_reached(void) {
   if (fw_head->inputs >= fw_head->next_point) {
     if (fw_head->measure && !fw_head->measure_left && fw_head->measure_size == 0) {
       fw_head->measure_found = 0;
-      fw_head->measure_size = fw_head->inputs;
-      fw_head->measure_left = fw_head->inputs;
+      fw_head->measure_size = fw_setting("FUZZWISE_MEASURE_INPUTS", fw_head->inputs);
+      fw_head->measure_left = fw_head->measure_size;
     } else if (!fw_head->measure) {
       fw_log_point(0, 0, 0);
     }
@@ -154,7 +163,9 @@ static void measure(const uint8_t *data, size_t size) {
   fw_lock();
   if (fw_head->measure_left) { /* else another job has made the last one */
     fw_head->measure_found += (uint64_t)found;
-    if (--fw_head->measure_left == 0) measurement_done();
+    fw_head->measure_left--;
+    if (found || !fw_head->measure_left)
+      if (is_measured()) measurement_done();
   }
   slot->state = FW_IDLE;
   fw_unlock();

@@ -223,6 +223,8 @@ void fw_count(uint64_t number, uint64_t seed, const uint64_t *shown, size_t n_sh
     fw_need(&fw_discoveries, (d + 1) * sizeof(struct fw_discovery));
     ((struct fw_discovery *)(void *)fw_discoveries.base)[d] =
         (struct fw_discovery){.input = number, .milliseconds = now};
+    fw_need(&fw_ages, (d + 1) * sizeof(uint64_t));
+    ((uint64_t *)(void *)fw_ages.base)[d] = fw_seed(seed)->inputs; /* this one included */
     place_seed(data, size, seed, number, fresh, n_fresh);
     fw_head->last_discovery_ms = now;
     fw_head->journal_discoveries = d + 1;

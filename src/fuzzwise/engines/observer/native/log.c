@@ -54,6 +54,18 @@ static void put_column(const char *name, size_t field) {
   put("]");
 }
 
+/* How old the seeds of the discoveries were, unless an earlier version counted some of them. */
+static void put_ages(void) {
+  const uint64_t *ages = (const uint64_t *)(const void *)fw_ages.base;
+  fw_need(&fw_ages, fw_head->discoveries * sizeof *ages);
+  for (uint64_t i = 0; i < fw_head->discoveries; i++)
+    if (!ages[i]) return;
+  put(",\"ages\":[");
+  for (uint64_t i = fw_head->logged; i < fw_head->discoveries; i++)
+    put("%s%" PRIu64, i > fw_head->logged ? "," : "", ages[i] - 1);
+  put("]");
+}
+
 /* Lock held: nothing moves while the line is made. */
 void fw_log_point(int with_truth, uint64_t found, uint64_t size) {
   used = 0;
@@ -73,7 +85,9 @@ void fw_log_point(int with_truth, uint64_t found, uint64_t size) {
   const struct fw_discovery *all = (const struct fw_discovery *)fw_discoveries.base;
   for (uint64_t i = fw_head->logged; i < fw_head->discoveries; i++)
     put("%s%" PRIu64, i > fw_head->logged ? "," : "", all[i].input);
-  put("],\"seeds\":{\"q\":[");
+  put("]");
+  put_ages();
+  put(",\"seeds\":{\"q\":[");
   double sum = fw_weight_sum();
   for (uint64_t t = 0; t < fw_head->seeds; t++) put("%s%.17g", t ? "," : "", fw_weight(t) / sum);
   put("]");

@@ -120,6 +120,8 @@ struct fw_change {
   uint32_t holder; /* of the singleton, if it is one now */
 };
 
+/* Beside each discovery, in a file of its own, is 1 + the inputs that had been made of its seed before
+ * (uint64_t): 0 where an earlier version counted it. */
 struct fw_discovery {
   uint64_t input;
   uint64_t milliseconds;
@@ -137,7 +139,7 @@ struct fw_region {
 
 extern struct fw_head *fw_head;
 extern struct fw_region fw_features, fw_holder_of, fw_seeds, fw_data, fw_holders, fw_journal,
-    fw_discoveries, fw_directory, fw_pages, fw_windows, fw_paths;
+    fw_discoveries, fw_ages, fw_directory, fw_pages, fw_windows, fw_paths;
 extern unsigned fw_job, fw_jobs;
 extern int fw_fresh_state;
 
