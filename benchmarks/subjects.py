@@ -31,6 +31,7 @@ from seed_files import (
     zlib_seeds,
 )
 from seed_fonts import font_seeds
+from seed_texts import http_seeds, yaml_seeds
 
 HARNESSES = Path(__file__).resolve().parent / "harnesses"
 APT = Path("/etc/apt")
@@ -510,6 +511,45 @@ SUBJECTS: tuple[Subject, ...] = (
             "BYTEORDER=__BYTE_ORDER__",
             "XML_POOR_ENTROPY",
         ),
+    ),
+    Subject(
+        name="cjson",
+        language="c",
+        package="cjson",
+        what="parsing and writing JSON",
+        make_seeds=json_seeds,
+        sources=("cJSON.c",),
+    ),
+    Subject(
+        name="http-parser",
+        language="c",
+        package="http-parser",
+        what="reading requests and answers of HTTP/1",
+        make_seeds=http_seeds,
+        sources=("http_parser.c",),
+    ),
+    Subject(
+        name="libyaml",
+        language="c",
+        package="libyaml",
+        what="reading and writing YAML",
+        make_seeds=yaml_seeds,
+        sources=_each("src/*.c", "api emitter parser reader scanner writer"),
+        includes=("include", "src"),
+        defines=(
+            "YAML_VERSION_MAJOR=0",
+            "YAML_VERSION_MINOR=2",
+            "YAML_VERSION_PATCH=5",
+            'YAML_VERSION_STRING="0.2.5"',
+        ),
+    ),
+    Subject(
+        name="tinyxml2",
+        language="c++",
+        package="tinyxml2",
+        what="parsing and writing an XML document",
+        make_seeds=xml_seeds,
+        sources=("tinyxml2.cpp",),
     ),
 )
 
