@@ -6,7 +6,7 @@ import re
 
 STATUS = re.compile(
     rb"#(?P<n>\d{1,16})(?:\t(?P<event>INITED|NEW|REDUCE|pulse|RELOAD|DONE)\b"
-    rb"(?: +cov: \d+ ft: (?P<ft>\d{1,16}) corp: (?P<corp>\d{1,16})/\w+(?: lim: \d+)?"
+    rb"(?: +cov: \d+ ft: (?P<ft>\d{1,16}) corp: (?P<corp>\d{1,16})/\w+(?: lim: (?P<lim>\d{1,9}))?"
     rb" exec/s: (?P<speed>\d{1,16}))?"
     rb"|: cov: \d+ ft: (?P<fork_ft>\d{1,16}) corp: (?P<fork_corp>\d{1,16})(?P<more>[^\n\r]*))"
 )

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fuzzwise.engines.length_limit import LengthLimit
 from fuzzwise.engines.libfuzzer_lines import ENDS, STATUS, TIME, WORDS, loose_fields
 from fuzzwise.engines.libfuzzer_process import ProcessCount
 from fuzzwise.text import MOST, number
@@ -59,6 +60,7 @@ class LogReader:
         self._ends = (0, 0)
         self._process = ProcessCount()
         self._knows_start = False
+        self._limit = LengthLimit()
 
     @property
     def n(self) -> int:
@@ -70,6 +72,11 @@ class LogReader:
         """Time spent so far, as far as the lines tell."""
         known = self._seconds + self._process.seconds
         return known if self._timed else None
+
+    @property
+    def limit_rises(self) -> bool:
+        """Whether the limit on the length of inputs has risen in the latter half of them."""
+        return self._limit.still_rises(self.n)
 
     def take(self, piece: bytes) -> None:
         """Go on with lines that were added."""
@@ -94,6 +101,7 @@ class LogReader:
                 n = int(found["n"])
                 if self._process.is_counting and self._process.latest <= n <= MOST:
                     self._process.latest = n
+                    self._limit.take(self.n, found["lim"])
                     same = found
                     continue
             if same is not None:
@@ -103,6 +111,7 @@ class LogReader:
             if found["ft"] is None:
                 fields = loose_fields(piece, found.end(), end)
             self._status(number(found["n"]), found["event"], *fields)
+            self._limit.take(self.n, found["lim"])
             features = b"%d" % (self._process.features or 0)
         if same is not None:
             self._clock(self._process.latest, int(same["speed"]))

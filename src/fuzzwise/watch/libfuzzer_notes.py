@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fuzzwise.engines.length_limit import STILL_RISES
 from fuzzwise.watch.libfuzzer_log import LogReader
 
 
@@ -35,5 +36,7 @@ def notes(log: LogReader) -> Iterator[str]:
         )
     elif not log.is_exact:
         yield "Some discoveries have no line of their own; they are spread between two lines."
+    if log.limit_rises:
+        yield f"{STILL_RISES}."
     if log.restarts:
         yield f"{log.restarts:,} restarts, counted on from where the process before it ended."

@@ -44,7 +44,8 @@ class Counts:
     ``seconds`` are by the clock, ``core_seconds`` on cores, ``loading`` those that went into
     starts. ``killed`` processes had no last words; ``uncounted`` is about how many inputs they may
     have made after their latest lines. ``lost`` is the largest share of the features known that a
-    later start did not show again.
+    later start did not show again. ``limit_rises``: the present process makes longer inputs all the
+    time; it is not written down.
     """
 
     n: int = 0
@@ -59,6 +60,7 @@ class Counts:
     lost: float = 0.0
     last_discovery: float | None = None
     found: list[int] = field(default_factory=list)
+    limit_rises: bool = False
     _kept: int = 0
     _checksum: int = 0
     _before: int = 0
@@ -80,6 +82,7 @@ class Counts:
         self.n = max(self.n, self._before + said.made)
         self.species = max(self.species, said.features)
         self.corpus = said.corpus
+        self.limit_rises = said.limit_rises
 
     def observation(self) -> Observation:
         """What estimators see."""

@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
+from fuzzwise.engines.length_limit import LengthLimit
 from fuzzwise.engines.libfuzzer_lines import STATUS, loose_fields
 from fuzzwise.text import number
 
@@ -32,7 +33,7 @@ class Said:
     ``made`` are inputs, ``found`` the numbers of those that were discoveries, ``features`` and
     ``corpus`` as of the latest line. ``loaded``: when it was through with its corpus, ``latest``:
     when it said its latest line, by the monotonic clock. ``is_complete``: it has told in the end
-    how many it made.
+    how many it made. ``limit_rises``: its limit on the length of inputs does.
     """
 
     has_run: bool = False
@@ -44,6 +45,7 @@ class Said:
     loaded: float | None = None
     latest: float = 0.0
     is_complete: bool = False
+    limit_rises: bool = False
 
     def uncounted(self, ended: float) -> int:
         """About how many inputs it may have made after its latest line, at its speed until then."""
@@ -64,6 +66,7 @@ class Lines:
         self._found: list[int] = []
         self._start = 0
         self._n = 0
+        self._limit = LengthLimit()
 
     @property
     def said(self) -> Said:
@@ -91,6 +94,7 @@ class Lines:
                 fields = loose_fields(line, status.end(), len(line))[:2]
             ft, corpus = (0 if field is None else int(field) for field in fields)
             if status["event"] and (n := number(status["n"])) is not None:
+                self._limit.take(n, status["lim"])
                 self._status(status["event"], n, ft, corpus)
         elif units := _UNITS.search(line):
             if (n := number(units[1])) is not None:
@@ -123,6 +127,7 @@ class Lines:
                 features=max(ft, said.features),
                 corpus=corpus or said.corpus,
                 latest=now,
+                limit_rises=self._limit.still_rises(n),
             )
 
     def _last_words(self, n: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fuzzwise.engines.length_limit import STILL_RISES
 from fuzzwise.engines.stock.counts import Counts
 
 COSTLY, AFTER = 0.1, 30.0
@@ -19,6 +20,8 @@ def notes(counts: Counts) -> Iterator[str]:
             "starts: mend the bugs that end it, or give it longer epochs or a smaller corpus "
             "(libFuzzer's -merge=1 makes one)"
         )
+    if counts.limit_rises:
+        yield STILL_RISES
     if counts.uncounted:
         yield (
             f"{counts.killed:,} of its processes were killed: about {_round(counts.uncounted):,} "
