@@ -270,7 +270,9 @@ def test_only_retired_targets_are_called_safe_with_confidence_and_meaning() -> N
     assert "With 95% confidence, for each of them" in safe.note
     assert "does not mean that they have no bugs" in safe.note
     assert dict(safe.points)["elf"].startswith("at most 8.3×10⁻⁶ for a new bug")
-    assert "new bug" not in dict(safe.points)["zlib"], "its species are coverage"
+    assert "for a new bug" not in dict(safe.points)["zlib"], "its species are coverage"
+    assert "a new bug at most" in dict(safe.points)["zlib"]
+    assert "inputs alone" not in dict(safe.points)["elf"], "its risk is that of a bug"
     assert "1 bug to fix" in dict(safe.points)["zlib"]
     assert "no such file" in dict(unsafe.points)["regex"]
     assert "771 times the accepted 10⁻⁵; about" in dict(unsafe.points)["png"]

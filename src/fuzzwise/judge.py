@@ -206,12 +206,16 @@ def judge_log(observations: Sequence[Observation], terms: Terms) -> Judgement:
         decision = judged.decision
         if decision is None:
             continue
-        if latest is None or decision.estimate is not None:
+        if decision.estimate is not None or latest is None or not _looked(latest):
             latest = judged
         if decision.stop:
             break
     judged = _judged(observations[-1], terms, latest.decision if latest else None)
     return replace(judged, held_back=latest.held_back if latest else "")
+
+
+def _looked(judged: Judgement) -> bool:
+    return judged.decision is not None and judged.decision.estimate is not None
 
 
 def latest_decision(
@@ -241,12 +245,7 @@ def latest_decision(
             False, "not-estimable", "The files do not say which inputs found something.", n
         )
     if latest == 0:
-        first = rule.next_look(n)
-        detail = (
-            f"No stop is possible before {first:,} inputs, even if none finds anything; so far "
-            f"there are {n:,}."
-        )
-        return Decision(False, "accepted-risk", detail, n)
+        return rule(observation)
     decision = rule(_at_look(observation, rule, latest))
     if decision.stop:
         return _unless_refuted(decision, observation, rule, latest, exact=exact)

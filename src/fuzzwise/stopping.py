@@ -127,6 +127,12 @@ class AcceptedRisk:
                 behind = middle
         return self.inputs_at(now + ahead)
 
+    def _too_early(self, n: int) -> str:
+        return (
+            f"No stop is possible before {self.first_look:,} inputs, even if none finds anything; "
+            f"so far there are {n:,}."
+        )
+
     def _stops_if_quiet(self, observation: Observation, look: int) -> bool:
         then = replace(observation, n=self.inputs_at(look))
         return (self.bound_at(then, look).high or 0.0) < self.risk
@@ -135,7 +141,9 @@ class AcceptedRisk:
         """Decide, if a look lies between ``since`` and the present n."""
         n = observation.n
         look = self.look(n)
-        if look == 0 or look == self.look(since):
+        if look == 0:
+            return Decision(False, "accepted-risk", self._too_early(n), n)
+        if look == self.look(since):
             due = self.next_look(n)
             return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
         estimate = self.bound_at(observation, look)

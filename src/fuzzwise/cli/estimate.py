@@ -23,8 +23,9 @@ def command(
 ) -> None:
     """Estimate the residual risk of the campaigns in SNAPSHOTS, by every estimator.
 
-    The discovery probability is the chance that the next input shows something new: an upper
-    bound on the residual risk, the chance that it shows a bug. The latest observation of each
+    The discovery probability is the chance that the next input shows something new. It bounds the
+    residual risk, the chance that it shows a new bug, as far as each bug first shows together with
+    something new (docs/stopping.md has an example of one that does not). The latest observation of each
     campaign counts. The file format is described in docs/snapshot-format.md.
     """
     found = []

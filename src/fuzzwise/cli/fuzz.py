@@ -32,7 +32,9 @@ from fuzzwise.units import parse_count, parse_duration
     type=click.Choice(sorted(engines())),
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
-@options.accept_risk("Stop when the discovery probability is below this.")
+@options.accept_risk(
+    "Stop when the discovery probability is surely below this: the chance that the next input shows something new."
+)
 @options.confidence
 @click.option("--time", "seconds", metavar="TIME", help="Fuzz for so long now: 90s, 15m, 4h.")
 @click.option(

@@ -18,7 +18,7 @@ def risk(a: Judgement) -> str:
         return f"No default estimate: {DEFAULT} {a.estimates[DEFAULT]}."
     return (
         f"The next input shows something new with probability {words.probability(a.risk)}; "
-        "the residual risk is at most that."
+        "a new bug at most as often, if each bug first shows together with something new."
     )
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fuzzwise.engines.contract import Totals
 from fuzzwise.judge import Judgement
-from fuzzwise.report import left, short, words
+from fuzzwise.report import bug_bound, left, short, words
 from fuzzwise.report.lines import pairs, wrapped
 from fuzzwise.report.terminal import Screen
 
@@ -85,7 +85,7 @@ def rows(totals: Totals, a: Judgement) -> list[tuple[str, str]]:
         ("inputs", f"{o.n:,}   {speed:,.0f}/s   {words.duration(o.seconds or 0)}"),
         ("species", by),
         ("corpus", words.many(totals.corpus, "seed")),
-        ("bugs", _bugs(totals)),
+        ("bugs", _bugs(totals, a)),
     ]
     if totals.stability is not None and totals.stability < 1:
         shown.insert(-1, ("stability", _stability(totals.stability)))
@@ -109,9 +109,12 @@ def _stability(share: float) -> str:
     return f"{math.floor(share * 1000) / 10:g}% of coverage is the same when an input runs again"
 
 
-def _bugs(totals: Totals) -> str:
+def _bugs(totals: Totals, a: Judgement) -> str:
+    """Which bugs there are, and how likely another is by the inputs without one alone."""
+    since = max((bug.found_at for bug in totals.bugs), default=0)
+    bound = bug_bound.in_short(max(0, totals.observation.n - since), a.terms.confidence)
     if not totals.bugs:
-        return "none"
+        return f"none; {bound}"
     crashes = sum(bug.count for bug in totals.bugs)
     kinds = ", ".join(sorted({bug.kind for bug in totals.bugs}))
-    return f"{len(totals.bugs)} ({words.many(crashes, 'crash')}): {kinds}"
+    return f"{len(totals.bugs)} ({words.many(crashes, 'crash')}): {kinds}; {bound}"

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from fuzzwise.report import left, words
+from fuzzwise.report import bug_bound, left, words
 from fuzzwise.report.campaign import words as say
 from fuzzwise.store.states import RETIRED, CampaignState, TargetState
+from fuzzwise.text import upper_bound
 
 MOST_NAMED = 6
 MOST_BROKEN = 3
@@ -71,13 +72,18 @@ def _safe(state: CampaignState) -> Conclusion | None:
         )
         return Conclusion("Safe to stop", "plain", why)
     points = [
-        (target.name, f"at most {say.at_most(target)}{_of(target)}{_but(target)}")
+        (
+            target.name,
+            f"at most {say.at_most(target)}{_of(target)}{_bug(target, state)}{_but(target)}",
+        )
         for target in retired
     ]
     note = (
         f"With {state.confidence:.0%} confidence, for each of them, the probability that the next "
         "input shows anything new is below the accepted risk. It does not mean that they have no "
-        "bugs, only that more of the same fuzzing is unlikely to show them."
+        "bugs, only that more of the same fuzzing is unlikely to show them; and that as far as a "
+        "bug first shows together with something new. The bound by inputs alone needs something "
+        "else: that the inputs to come are like those without a new bug."
     )
     sentence = f"{words.many(len(retired), 'target')} reached the accepted risk:"
     return Conclusion("Safe to stop", "good", sentence, _cut(points), note)
@@ -116,8 +122,8 @@ def _why_not(target: TargetState, running: bool) -> str:
         text += (
             f", {_times(times)} times the accepted {say.chance(target.accepted_risk)}"
             if times > 1
-            else f", below the accepted risk, but the stop rule {'has' if running else 'had'} not "
-            "looked since"
+            else f", below the accepted risk at this moment, but the stop rule, which looks often, "
+            f"{'is' if running else 'was'} not sure yet"
         )
         seconds = left.of_target(target)
         if seconds is not None:
@@ -158,6 +164,15 @@ def _times(ratio: float) -> str:
 
 def _of(target: TargetState) -> str:
     return "" if target.finds_coverage else " for a new bug"
+
+
+def _bug(target: TargetState, state: CampaignState) -> str:
+    """What the inputs without a new bug say; nothing for black boxes, whose risk that is."""
+    if not target.finds_coverage:
+        return ""
+    quiet = bug_bound.quiet_inputs(target, state.bugs)
+    bound = say.chance(float(upper_bound(bug_bound.at_most(quiet, state.confidence))))
+    return f"; a new bug at most {bound} by inputs alone"
 
 
 def _but(target: TargetState) -> str:

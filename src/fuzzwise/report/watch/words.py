@@ -6,7 +6,7 @@ import re
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.model import Estimate
-from fuzzwise.report import judgement_words, short, words
+from fuzzwise.report import bug_bound, judgement_words, short, words
 from fuzzwise.watch.judged import Judged
 
 NEEDS = {
@@ -97,6 +97,9 @@ def crashes(judged: Judged) -> str:
     reading = judged.reading
     if reading.crashes is None:
         return ""
+    if reading.crashes == 0 and not reading.hangs and reading.observation.n:
+        bound = bug_bound.in_short(reading.observation.n, judged.judgement.terms.confidence)
+        return f"0; {bound}"
     hangs = f", and {words.many(reading.hangs, 'hang')}" if reading.hangs else ""
     return f"{reading.crashes:,}{hangs}"
 
