@@ -406,10 +406,13 @@ def test_after_a_rebuild_what_is_left_counts_the_inputs_of_this_build(tmp_path: 
     _, state = run(plan, {"a": session}, 0.2)
     (target,) = state.targets
     assert target.inputs > session.n  # those of both builds
-    rule = AcceptedRisk(1e-5)
-    to_look = (rule.next_look(session.n) - session.n) * session.seconds / session.n
-    assert target.seconds_left is not None
-    assert target.seconds_to_decision == pytest.approx(max(target.seconds_left.value, to_look))
+    totals = session.totals()
+    assert totals is not None
+    due = AcceptedRisk(1e-5).earliest_stop(totals.observation)
+    assert due is not None
+    assert target.seconds_left is None, "of this build there are too few discoveries to tell"
+    least = (due - session.n) * session.seconds / session.n
+    assert target.seconds_to_decision == pytest.approx(least)
 
 
 class Forgetful:

@@ -129,9 +129,9 @@ def test_one_look_says_the_conclusion_first(watch, quiet):
 def test_above_the_accepted_risk_it_says_go_on_what_is_left_and_exits_with_11(watch, busy):
     result = watch(busy, "--accept-risk", "1e-3")
     assert result.returncode == 11, result.stderr
-    assert result.stdout.splitlines()[1].startswith("Go on: At its latest look, after 102,400")
-    assert "Left to an accepted risk of 0.001: about" in result.stdout
-    assert "The rule looks again after 204,800 inputs" in result.stdout
+    assert result.stdout.splitlines()[1].startswith("Go on: At its latest look, after ")
+    assert "Left to an accepted risk of 0.001: at least " in result.stdout
+    assert "The rule looks again after " in result.stdout
 
 
 def test_a_campaign_that_does_not_slow_down_has_no_time_left(watch, tmp_path):
@@ -140,7 +140,7 @@ def test_a_campaign_that_does_not_slow_down_has_no_time_left(watch, tmp_path):
     )
     result = watch(steady, "--accept-risk", "1e-3")
     assert result.returncode == 11
-    assert "no end in sight, since discoveries do not become rarer" in result.stdout
+    assert "not in sight (at least " in result.stdout
     assert "they do not slow down yet" in result.stdout
 
 
@@ -173,9 +173,9 @@ def test_json_has_the_keys_that_programs_rely_on(watch, quiet, busy):
 
 
 def test_a_script_may_ask_as_often_as_it_likes(watch, tmp_path):
-    """The answer changes only when the inputs have doubled, or what was found refutes it."""
+    """The answer changes only at the next look of the rule, or what was found refutes it."""
     answers = []
-    for end in (51_201, 70_000, 102_399):
+    for end in (49_778, 52_000, 54_754):
         path = log(tmp_path / "fuzz.log", range(1, 600, 20), end)
         answers.append(json.loads(watch(path, "--accept-risk", "4e-4", "--json").stdout)["stopped"])
     assert answers[0] is not None
