@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check lint demo tour pictures campaign-study study bench real-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
+.PHONY: test check lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -86,6 +86,10 @@ fuzz-readers: $(READY)
 # Real libraries, fetched from Debian and built; about half an hour each.
 real-study: $(READY)
 	$(BIN)/python benchmarks/real_truth.py --out docs
+
+# Forecasts and stop rules on the campaigns that real-study has recorded; a few minutes.
+stop-study: $(READY)
+	$(BIN)/python benchmarks/stop_study.py --out docs
 
 real-speed: $(READY)
 	$(BIN)/python benchmarks/real_speed.py --out docs

@@ -1,0 +1,142 @@
+"""When rules stop recorded campaigns: ours and those that others use, at any input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.registry import DEFAULT, find
+from fuzzwise.judge import until
+from fuzzwise.model import Observation
+from fuzzwise.snapshot import Campaign
+from fuzzwise.stopping import AcceptedRisk
+
+Stops = Callable[[Campaign], int | None]
+"""The inputs after which a rule stops a campaign; None where it does not."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The measured Δ of a campaign at any n, between two points by a power law."""
+
+    n: np.ndarray
+    delta: np.ndarray
+
+    def at(self, n: float) -> float:
+        """Δ after n inputs."""
+        return exp(float(np.interp(log(n), np.log(self.n), np.log(self.delta))))
+
+    def first_below(self, risk: float) -> float | None:
+        """The inputs at which Δ first is below a risk; None where it never was."""
+        below = np.flatnonzero(self.delta < risk)
+        if len(below) == 0:
+            return None
+        i = int(below[0])
+        if i == 0:
+            return float(self.n[0])
+        share = log(self.delta[i - 1] / risk) / log(self.delta[i - 1] / self.delta[i])
+        return float(self.n[i - 1] * (self.n[i] / self.n[i - 1]) ** share)
+
+
+def truth_of(campaign: Campaign) -> Truth:
+    """From the points at which it was measured; a point without a discovery counts half of one."""
+    seen = [(o.n, o.truth) for o in campaign.observations if o.truth and o.truth.inputs]
+    delta = [max(t.discoveries or 0, 0.5) / t.inputs for _, t in seen if t.inputs]
+    return Truth(np.array([n for n, _ in seen], dtype=float), np.array(delta))
+
+
+def last(campaign: Campaign) -> Observation:
+    """All that is known of it in the end: until where the truth was measured."""
+    return [o for o in campaign.observations if o.truth and o.truth.inputs][-1]
+
+
+def accepted_risk(risk: float) -> Stops:
+    """Our rule, at each of its looks."""
+    rule = AcceptedRisk(risk)
+
+    def stops(campaign: Campaign) -> int | None:
+        end = last(campaign)
+        looks = (rule.inputs_at(j) for j in range(1, rule.look(end.n) + 1))
+        return next((n for n in looks if rule(until(end, n)).stop), None)
+
+    return stops
+
+
+def moment(risk: float) -> Stops:
+    """Whoever looks at the 95 % interval all the time: no promise, but when it first clears."""
+    estimator = find(DEFAULT)
+
+    def stops(campaign: Campaign) -> int | None:
+        end = last(campaign)
+        n = 100
+        while n <= end.n:
+            if (estimator(until(end, n)).high or 0.0) < risk:
+                return n
+            n = int(n * 1.01) + 1
+        return None
+
+    return stops
+
+
+def at_data_points(risk: float, estimator: str) -> Stops:
+    """Our rule with another estimator, which needs counts that are kept at doublings only."""
+    rule = AcceptedRisk(risk, estimator=estimator)
+
+    def stops(campaign: Campaign) -> int | None:
+        since = 0
+        for o in campaign.observations:
+            if o.n > last(campaign).n:
+                break
+            try:
+                if rule(o, since).stop:
+                    return o.n
+            except NotEstimable:
+                return None
+            since = o.n
+        return None
+
+    return stops
+
+
+def nothing_new(inputs: int) -> Stops:
+    """After so many inputs without a discovery."""
+
+    def stops(campaign: Campaign) -> int | None:
+        end = last(campaign)
+        times = np.concatenate(
+            [[0], end.discoveries if end.discoveries is not None else [], [end.n]]
+        )
+        quiet = np.flatnonzero(np.diff(times) >= inputs)
+        return int(times[quiet[0]] + inputs) if len(quiet) else None
+
+    return stops
+
+
+def saturation(growth: float) -> Stops:
+    """When the last half of the inputs added less than that share to all discoveries.
+
+    After Green Fuzzing (Lipp et al., ISSTA 2023), whose stop is the saturation of the functions that a
+    trained model calls vulnerable. Which those are is not known here: all coverage stands for them.
+    """
+
+    def stops(campaign: Campaign) -> int | None:
+        end = last(campaign)
+        times = end.discoveries if end.discoveries is not None else np.zeros(0)
+        n = 200
+        while n <= end.n:
+            before, now = np.searchsorted(times, [n / 2, n], side="right")
+            if now - before < growth * now:
+                return n
+            n = int(n * 1.01) + 1
+        return None
+
+    return stops
+
+
+def fixed(inputs: int) -> Stops:
+    """After so many inputs, whatever was found."""
+    return lambda campaign: inputs if inputs <= last(campaign).n else None
