@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzwise.store.contract import Added, Choice, FinishedTurn, TargetMemory
 from fuzzwise.store.places import open_reader
-from fuzzwise.store.states import CampaignState
+from fuzzwise.store.states import CampaignState, Stretch
 
 WHY = Choice("why")
 
@@ -135,3 +135,11 @@ class Sorted(Torn):
     def state(self) -> CampaignState:
         state = self.reader.state()
         return replace(state, events=tuple(sorted(state.events, key=lambda event: event.at)))
+
+
+class Sampling(Torn):
+    """A reader that leaves out epochs of the time line, and says that these are all."""
+
+    def stretch(self, start: float, end: float, most: int = 1000) -> Stretch:
+        found = self.reader.stretch(start, end, most)
+        return replace(found, epochs=found.epochs[::2])

@@ -228,6 +228,7 @@ def test_a_broken_store_is_found_out(clause, broken, tmp_path):
         ("durable", broken_stores.Stale),
         ("readers", broken_stores.Torn),
         ("event", broken_stores.Sorted),
+        ("stretch", broken_stores.Sampling),
     ],
 )
 def test_a_broken_reader_is_found_out(clause, broken, tmp_path):

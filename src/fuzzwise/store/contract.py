@@ -27,7 +27,13 @@ from typing import Protocol, Self
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
-from fuzzwise.store.states import CampaignState, DecisionState, Stopped, TargetHistory
+from fuzzwise.store.states import (
+    CampaignState,
+    DecisionState,
+    Stopped,
+    Stretch,
+    TargetHistory,
+)
 from fuzzwise.triage.bug_book import Bug
 
 
@@ -269,8 +275,11 @@ class Reader(Protocol):
         """The campaign as it is now."""
         ...
 
-    def history(self, points: int = 400) -> tuple[TargetHistory, ...]:
-        """Each target over time: at most so many epochs, the first and the last among them."""
+    def history(self, points: int = 400, target: str = "") -> tuple[TargetHistory, ...]:
+        """Each target over time: at most so many epochs, the first and the last among them.
+
+        Of one target, if it is named; of none, if there is none of that name.
+        """
         ...
 
     def decisions(self, target: str = "", last: int = 50) -> tuple[DecisionState, ...]:
@@ -283,4 +292,8 @@ class Reader(Protocol):
 
     def bug_times(self) -> tuple[BugTime, ...]:
         """When each target first showed each of its bugs, in the order of first sight."""
+        ...
+
+    def stretch(self, start: float, end: float, most: int = 1000) -> Stretch:
+        """The epochs between two moments of the campaign, or as many of them as is asked for."""
         ...

@@ -14,6 +14,13 @@ def is_there(folder: Path) -> bool:
     return (folder / FILE).is_file()
 
 
+def glance(folder: Path) -> object:
+    """Something cheap that changes whenever the store in a folder may have; None without one."""
+    from fuzzwise.store.sqlite import glance as of_files
+
+    return of_files(folder)
+
+
 def open_store(folder: Path) -> Store:
     """The store of the campaign in a folder, for the one process that runs it."""
     from fuzzwise.store.sql.store import SqlStore

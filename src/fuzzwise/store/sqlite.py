@@ -145,6 +145,18 @@ def open_for_reading(path: Path) -> Connection:
     return connection
 
 
+def glance(folder: Path) -> tuple[tuple[int, int, int], ...] | None:
+    """Which files the database is, how large they are and when they were written to."""
+    seen = []
+    for name in (FILE, f"{FILE}-wal"):
+        try:
+            found = (folder / name).stat()
+        except OSError:
+            continue
+        seen.append((found.st_ino, found.st_size, found.st_mtime_ns))
+    return tuple(seen) or None
+
+
 def check_files(path: Path) -> None:
     """Refuse anything but regular files in the places that SQLite would open."""
     for end in ("", "-wal", "-shm", "-journal"):

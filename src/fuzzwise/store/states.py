@@ -120,6 +120,29 @@ class DecisionState:
 
 
 @dataclass(frozen=True)
+class EpochState:
+    """An epoch on the time line; ``ended`` and what came of it are None while it runs."""
+
+    number: int
+    began: float
+    ended: float | None
+    target: str
+    discoveries: int | None
+    new_bugs: int | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Epochs of a part of the campaign's time, in the order they began.
+
+    ``whole``: all of them; if not, there were too many, and these are spread evenly over them.
+    """
+
+    epochs: tuple[EpochState, ...]
+    whole: bool
+
+
+@dataclass(frozen=True)
 class Stopped:
     """Why the latest run ended: a word for programs, a sentence for people."""
 

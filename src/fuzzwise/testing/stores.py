@@ -119,17 +119,31 @@ def _check_views(given: Given) -> None:
         kept = few.inputs.tolist()
         is_few = len(kept) <= 5 and [kept[0], kept[-1]] == [10, 200]
         need(is_few, "history", f"of 20 epochs, 5 are asked for, and {kept} are told.")
+        one = [past.name for past in reader.history(target=B)]
+        need(one == [B], "history", f"of {B!r} alone, it tells of {one}.")
         last = reader.decisions(last=2)
         seen = [(decision.target, decision.inputs, decision.reason) for decision in last]
         right = [(A, 10, WHY.reason), (B, None, WHY.reason)]
         need(seen == right, "decisions", f"the last two are {seen}, and not {right}.")
         of_a = {decision.target for decision in reader.decisions(A)}
         need(of_a == {A}, "decisions", f"those of {A!r} are of {of_a}.")
+        _check_stretches(reader)
         observations = reader.observations()
         known = {name: observation.n for name, observation in observations.items()}
         need(
             known == {A: 200}, "observations", f"the inputs in them are {known}, not 200 of {A!r}."
         )
+
+
+def _check_stretches(reader: Reader) -> None:
+    """That parts of the time line hold what ran in them; epochs ended at 1, 2, … 20."""
+    part, all_of_it = reader.stretch(4.5, 6.5), reader.stretch(0.0, 40.0)
+    ends = [epoch.ended for epoch in part.epochs]
+    need(part.whole, "stretch", "three epochs are said to be too many.")
+    need({5.0, 6.0} <= {*ends} <= {5.0, 6.0, 7.0}, "stretch", f"between 4.5 and 6.5 ended {ends}.")
+    seen = [(epoch.target, epoch.ended is None) for epoch in all_of_it.epochs]
+    right = [(A, False)] * 20 + [(B, True)]
+    need(seen == right, "stretch", f"in all, it tells {seen}, and not 20 of {A!r} before {B!r}.")
 
 
 def _check_refusal(given: Given) -> None:

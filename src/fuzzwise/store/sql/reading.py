@@ -28,8 +28,9 @@ from fuzzwise.store.sql.soundness import (
     check_values,
 )
 from fuzzwise.store.sql.states import OF_STATE, PRESENT_COUNTS, no_campaign, state_of
+from fuzzwise.store.sql.stretches import stretch_of
 from fuzzwise.store.sqlite import FILE, damage_told, open_for_reading, open_for_writing
-from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
+from fuzzwise.store.states import CampaignState, DecisionState, Stretch, TargetHistory
 from fuzzwise.validation import problems
 
 MOST_COPIED = 4 << 30
@@ -51,8 +52,10 @@ class SqlReader:
         with self._connected(*OF_STATE) as connection:
             return state_of(connection, self._folder, lock.is_held(self._folder))
 
-    def history(self, points: int = 400) -> tuple[TargetHistory, ...]:
+    def history(self, points: int = 400, target: str = "") -> tuple[TargetHistory, ...]:
         """Each target over time: at most so many epochs, the first and the last always among them.
+
+        Of one target, if it is named.
 
         They are spread evenly on the logarithm of the inputs. The database looks each of them up in
         an index, so that the time needed does not grow with the number of epochs.
@@ -64,6 +67,8 @@ class SqlReader:
                 .where(targets.c.present)
                 .order_by(targets.c.position)
             )
+            if target:
+                query = query.where(targets.c.name == target)
             return tuple(
                 _history(name, _kept(connection, counts, max(2, points)))
                 for name, counts in connection.execute(query).all()
@@ -119,6 +124,11 @@ class SqlReader:
         )
         with self._connected(targets.c.name, bugs.c.bug, *when) as connection:
             return tuple(BugTime(*row) for row in connection.execute(query))
+
+    def stretch(self, start: float, end: float, most: int = 1000) -> Stretch:
+        """The epochs between two moments; the time needed does not grow with their number."""
+        with self._connected() as connection:
+            return stretch_of(connection, start, end, max(1, most))
 
     @contextmanager
     def _connected(self, *read: Column[Any]) -> Iterator[Connection]:
