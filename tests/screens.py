@@ -114,6 +114,7 @@ def commands() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "status", lambda: run("status camp")
     yield "decisions", lambda: run("status camp --decisions")
     yield "report", lambda: run("report camp -o page.html")
+    yield "serve", lambda: run("serve camp --host 192.0.2.1 --port 9")
     yield "run's summary", _summary
     yield "run's view", lambda: _draw(lambda *size: _joined(frame(_state(), *size)))
     yield "init", _init

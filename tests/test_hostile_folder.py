@@ -115,6 +115,7 @@ def test_no_command_runs_what_lies_in_the_current_folder(hostile: Hostile, own: 
         ("status", out),
         ("report", out, "--markdown", own / "report.md"),
         ("report", out),
+        ("serve", out, "--port", "0", "--time", "1s"),
         ("watch", out),
         ("triage", own / "crashes", "--checks", "0", "--", own / "reader", "@@"),
         ("record", own / "recording.toml", "--out", own / "recording"),

@@ -21,6 +21,7 @@ CALLS = {
     "run": [[NAME], ["{folder}"]],
     "init": [[NAME], ["{folder}"], ["{campaign}"], ["{targets}", "-o", "-"], ["{targets}"]],
     "status": [[NAME]],
+    "serve": [[NAME], ["{campaign}", "--host", NAME], ["{campaign}", "--token-file", NAME]],
     "report": [[NAME], ["{campaign}", "-o", f"/nowhere/{NAME}/page.html"]],
     "fuzz": [[NAME], ["/bin/true", "--out", f"/dev/null/{NAME}"], ["--python", NAME, "{harness}"]],
     "watch": [[NAME], ["{folder}"]],

@@ -379,6 +379,7 @@ def hostile_campaign(folder: Path, outside: Outside, program: Path) -> Path:
 
 
 BLACK_BOX = ["--engine", "black-box", "--arguments", "@@", "--inputs", "10"]
+BRIEFLY = ["--port", "0", "--time", "1s"]
 STOP = ["--then-stop", "--accept-risk", "0.9", "--time", "1s"]
 CALLS = {
     "run": [["{plan}"]],
@@ -386,6 +387,7 @@ CALLS = {
     "status": [["{linked}"], ["{read}"], ["{read}", "--decisions"]],
     "report": [["{linked}"], ["{read}"], ["{read}", "--markdown", "{read}/report.md"],
                ["{read}", "--sarif", "{read}/bugs.sarif"]],
+    "serve": [["{linked}", *BRIEFLY], ["{read}", *BRIEFLY]],
     "fuzz": [["{target}", "{mine}/one", *BLACK_BOX, "--out", "{read}"],
              ["{target}", "{mine}/one", *BLACK_BOX, "--out", "{linked}"]],
     "watch": [["{linked}"], ["{read}"], ["{read}", *STOP], ["{linked}", *STOP]],

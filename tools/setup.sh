@@ -36,7 +36,9 @@ command -v gdb >/dev/null || need_package gdb
 command -v afl-fuzz >/dev/null || need_package afl++
 command -v llvm-symbolizer >/dev/null || ls /usr/lib/llvm-*/bin/llvm-symbolizer >/dev/null 2>&1 ||
     need_package llvm
+# The live page is tried in a browser.
+command -v chromium >/dev/null || need_package chromium
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[lab,dev,python]'
+    --constraint constraints.txt --editable '.[lab,serve,dev,python]'

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "many targets under one budget: where to fuzz next, and when to stop",
     "init": "the campaign file for a folder of targets that you have, ready to edit",
     "status": "how a campaign stands, also while it runs, and why it did what it did",
+    "serve": "campaigns live in a browser, and as metrics for Prometheus",
     "report": "a campaign as one page, as Markdown, SARIF or JSON",
     "fuzz": "one target, with a live residual risk, until it may stop",
     "watch": "the residual risk of a campaign that another fuzzer runs",

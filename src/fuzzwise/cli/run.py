@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @campaign_output.baseline
+@click.option("--serve", is_flag=True, help="Show it live in a browser too; prints the link.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @options.as_json
 def command(
@@ -47,6 +50,7 @@ def command(
     out: Path | None,
     fail_on_bug: bool,
     baseline: Path | None,
+    serve: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -78,11 +82,12 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, lambda *_: running.interrupt())
-    state = running.run(
-        allowed,
-        lambda sentence: None if quiet else lines.say(sentence, err=True),
-        lambda read, before: View(read, before=before, quiet=quiet or as_json),
-    )
+    with _page(plan.folder) if serve else nullcontext():
+        state = running.run(
+            allowed,
+            lambda sentence: None if quiet else lines.say(sentence, err=True),
+            lambda read, before: View(read, before=before, quiet=quiet or as_json),
+        )
     fresh = new_bugs(state.bugs, known) if baseline else None
     campaign_output.print_summary(state, fresh, as_json=as_json)
     reason = state.stopped.reason if state.stopped else ""
@@ -126,6 +131,17 @@ def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: boo
         say(line)
     content = tomllib.loads(campaign_text(tree, found, Path.cwd()))
     return plan_of(content, Path.cwd() / f"{tree.folder.name}.toml", out, seconds)
+
+
+@contextmanager
+def _page(folder: Path) -> Iterator[None]:
+    """The live page, in a process of its own, while the campaign runs."""
+    from fuzzwise.serve.beside import Beside
+
+    with Beside(folder) as page:
+        lines.say(f"The live page is at {page.link}", err=True)
+        yield
+    lines.say(f"The live page has ended; to look again: fuzzwise serve {folder}", err=True)
 
 
 def _how_to_go_on(file: Path, out: Path | None, of_the_file: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import FileIO
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
@@ -14,11 +15,24 @@ def read_within(folder: Path, name: str, most: int) -> tuple[bytes, int] | None:
 
     What is not a plain file (a link, a pipe that never ends) is not read, nor what lies outside.
     """
+    found = open_within(folder, name)
+    if found is None:
+        return None
+    file, size = found
+    try:
+        with file:
+            return file.read(most), size
+    except OSError:
+        return None
+
+
+def open_within(folder: Path, name: str) -> tuple[FileIO, int] | None:
+    """The same file, opened, and its size; None if it may not or cannot be read."""
     path = folder / name
     try:
         if not name or not path.parent.resolve().is_relative_to(folder.resolve()):
             return None
-        with open_regular(path, follow=False) as file:
-            return file.read(most), os.fstat(file.fileno()).st_size
+        file = open_regular(path, follow=False)
+        return file, os.fstat(file.fileno()).st_size
     except (OSError, ValueError, BadInput):
         return None

@@ -164,7 +164,11 @@ def bugs_chart(seen: Hindsight) -> str:
                 scale=alt.Scale(nice=False, domain=[0, seen.spent / size or 1.0]),
                 axis=alt.Axis(tickCount=6, format=",~f"),
             ),
-            alt.Y("bugs:Q", title="distinct bugs", axis=alt.Axis(tickMinStep=1, tickCount=6)),
+            alt.Y(
+                "bugs:Q",
+                title="distinct bugs",
+                axis=alt.Axis(format="d", values=_wholes(len(seen.campaign) - 1, 6)),
+            ),
             alt.Color("which:N", scale=colours, legend=legend),
             alt.StrokeDash("which:N", scale=dashes, legend=legend),
             order="bugs:Q",
@@ -172,6 +176,25 @@ def bugs_chart(seen: Hindsight) -> str:
         .properties(width=400, height=230)
     )
     return to_svg(chart, "bugs")
+
+
+def speed_chart(past: TargetHistory, prefix: str) -> str:
+    """Inputs a second of a target's own time, over the time of the campaign; "" without a pair."""
+    alt = load_altair()
+    kept = _thin(past)
+    took, made = np.diff(past.seconds[kept]), np.diff(past.inputs[kept])
+    size, unit = next((s, u) for s, u in UNITS if past.at[-1:].sum() >= 2 * s or s == 1.0)
+    rows = [
+        {"time": float(at) / size, "speed": float(n) / float(s)}
+        for at, s, n in zip(past.at[kept][1:], took, made, strict=True)
+        if s > 0 and n >= 0
+    ]
+    if len(rows) < 2:
+        return ""
+    x = alt.X("time:Q", title=f"time of the campaign ({unit})", axis=alt.Axis(tickCount=5))
+    y = alt.Y("speed:Q", title="inputs a second", axis=alt.Axis(format="~s", tickCount=4))
+    line = alt.Chart(alt.Data(values=rows)).mark_line(color=LINE, strokeWidth=1.6)
+    return to_svg(line.encode(x, y).properties(width=230, height=110), prefix)
 
 
 def to_svg(chart: Any, prefix: str) -> str:
@@ -224,8 +247,12 @@ def _few_steps(curve: Floats) -> list[int]:
 
 def _whole(rows: list[dict[str, object]]) -> list[int]:
     """At most four whole numbers from 0 to the most species."""
-    most = max(int(str(row["species"])) for row in rows)
-    return list(range(0, most + 1, max(1, -(-most // 3))))
+    return _wholes(max(int(str(row["species"])) for row in rows), 3)
+
+
+def _wholes(most: int, steps: int) -> list[int]:
+    """Whole numbers from 0, in at most so many equal steps."""
+    return list(range(0, most + 1, max(1, -(-most // steps))))
 
 
 def _decades(values: Floats) -> list[float]:

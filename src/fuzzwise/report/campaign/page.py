@@ -64,19 +64,19 @@ def page(
     It needs no network and no scripts. Everything that a target may have written is cleaned of
     control characters and escaped. With ``share``, nothing tells of the machine.
     """
-    environment = _environment()
+    environment = environment_of(TEMPLATES)
     elsewhere = Elsewhere(kept, share=share)
     state = elsewhere.state()
     order = say.bugs_worst_first(state.bugs, new_ids)
     drawn = campaign_charts.chosen(state, elsewhere.history(history))
     shares = _shares(state)
-    missing = _missing_charts()
+    missing = missing_charts_words()
     seen = hindsight(kept, bug_times)
     return environment.get_template("campaign.html").render(
         state=state,
         verdict=say.verdict(state, new_ids),
         progress=say.progress(state),
-        tiles=_tiles(state, new_ids),
+        tiles=tiles(state, new_ids),
         conclusions=conclusions(state, new_ids),
         targets=say.worst_first(state.targets),
         arrows=ARROWS,
@@ -85,7 +85,7 @@ def page(
         left_out=_left_out(len(drawn), len(state.targets)),
         shares=shares,
         shares_left_out=_shares_left_out(state),
-        bugs_chart=None if missing else _bugs_chart(seen),
+        bugs_chart=None if missing else bugs_chart(seen),
         bugs=order,
         articles=articles(kept, say.bugs_worst_first(kept.bugs, new_ids), share=share),
         baseline=new_ids is not None,
@@ -97,11 +97,12 @@ def page(
     )
 
 
-def _environment() -> Environment:
+def environment_of(*folders: Path) -> Environment:
+    """Templates in folders; whatever they print is cleaned of control characters and escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(folders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -135,25 +136,27 @@ def _lines(text: str) -> Markup:
     return escape(clean(text))
 
 
-def _markup(text: str) -> Markup:
+def markup_of(text: str) -> Markup:
+    """What is our own, and so not escaped; never anything that others have written."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704  # drawn by the chart library
 
 
-def _tiles(state: CampaignState, new_ids: Collection[str] | None) -> list[tuple[str, str]]:
+def tiles(state: CampaignState, new_ids: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """The numbers at the top of a page: what each is, and how large."""
     retired, active, broken = say.by_fate(state)
-    tiles = [("bugs", f"{len(state.bugs):,}")]
+    shown = [("bugs", f"{len(state.bugs):,}")]
     if new_ids is not None:
-        tiles.append(("new bugs", f"{sum(bug.id in new_ids for bug in state.bugs):,}"))
-    tiles += [
+        shown.append(("new bugs", f"{sum(bug.id in new_ids for bug in state.bugs):,}"))
+    shown += [
         ("safe to stop", f"{len(retired):,} of {len(state.targets):,}"),
         ("not safe yet" if state.running else "not safe", f"{len(active):,}"),
         ("broken", f"{len(broken):,}"),
         ("inputs", words.count(sum(target.inputs for target in state.targets))),
         ("time on cores", words.duration(sum(target.seconds for target in state.targets))),
     ]
-    return [tile for tile in tiles if tile != ("broken", "0")]
+    return [tile for tile in shown if tile != ("broken", "0")]
 
 
 def _charts(drawn: Sequence[tuple[TargetState, TargetHistory]]) -> list[Chart]:
@@ -161,12 +164,13 @@ def _charts(drawn: Sequence[tuple[TargetState, TargetHistory]]) -> list[Chart]:
         return []
     charts = campaign_charts.TargetCharts(drawn)
     return [
-        Chart(_markup(charts.draw(target, past, f"target-{i}")), _described(target), "", target)
+        Chart(markup_of(charts.draw(target, past, f"target-{i}")), described(target), "", target)
         for i, (target, past) in enumerate(drawn)
     ]
 
 
-def _described(target: TargetState) -> str:
+def described(target: TargetState) -> str:
+    """A target's chart for those who do not see it."""
     risk = f"risk {words.probability(target.risk)}" if target.risk else "risk not known"
     kind = "species" if target.finds_coverage else "bugs"
     return (
@@ -211,7 +215,8 @@ def _shares_left_out(state: CampaignState) -> str:
     return f"Left out: {words.many(len(rest), 'target')} with the least time, {share} together."
 
 
-def _bugs_chart(seen: Hindsight | None) -> Chart | None:
+def bugs_chart(seen: Hindsight | None) -> Chart | None:
+    """Bugs over the time on cores, beside the best schedule in hindsight."""
     if seen is None:
         return None
     total = len(seen.campaign) - 1
@@ -228,10 +233,10 @@ def _bugs_chart(seen: Hindsight | None) -> Chart | None:
     )
     if not seen.exact:
         caption += " Some bugs occur in several targets, so that a still better one may exist."
-    return Chart(_markup(campaign_charts.bugs_chart(seen)), label, caption)
+    return Chart(markup_of(campaign_charts.bugs_chart(seen)), label, caption)
 
 
-def _missing_charts() -> str:
+def missing_charts_words() -> str:
     """What to install before charts can be drawn; "" where they can."""
     try:
         campaign_charts.check_installed()

@@ -1,0 +1,92 @@
+"""The page beside a campaign that runs here: a process of its own, which ends with it.
+
+The campaign's process shares nothing with it but a pipe, whose end tells the page that the
+campaign is over, however it ended.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Self
+
+from fuzzwise.errors import BadInput, need_extra
+from fuzzwise.serve.addresses import HERE
+
+PATIENCE = 20.0
+"""Seconds to wait for the page before the campaign goes on without it."""
+FAREWELL = 5.0
+_NEEDED = ("starlette", "uvicorn", "prometheus_client")
+
+
+class Beside:
+    """The page of the campaign in a folder, while in here; ``link`` is where it is."""
+
+    def __init__(self, folder: Path) -> None:
+        for module in _NEEDED:
+            if importlib.util.find_spec(module) is None:
+                raise need_extra("The live page", module, "serve")
+        self._folder = folder
+        self.link = ""
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        words = [sys.executable, "-P", "-m", "fuzzwise.serve.beside", str(self._folder.absolute())]
+        self._process = subprocess.Popen(  # noqa: S603  # ourselves
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the campaign, which then ends the page
+        )
+        reading = threading.Thread(target=self._read_link, daemon=True)
+        reading.start()
+        reading.join(PATIENCE)
+        if not self.link:
+            self.__exit__()
+            raise BadInput(
+                "The live page could not be started. Run the campaign without --serve, and try: "
+                f"fuzzwise serve {self._folder}"
+            )
+        return self
+
+    def _read_link(self) -> None:
+        assert self._process.stdout is not None
+        self.link = self._process.stdout.readline().strip()
+
+    def __exit__(self, *error: object) -> None:
+        """End it; its readers are told first."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(FAREWELL)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def main(folder: Path) -> None:
+    """Serve the page of one campaign until standard input ends."""
+    from fuzzwise.serve.server import Server, listen
+
+    place = listen(HERE, None, "")
+    server = Server([folder], place)
+
+    def wait() -> None:
+        sys.stdin.read()
+        server.end()
+
+    threading.Thread(target=wait, daemon=True).start()
+    sys.stdout.write(f"{place.link}\n")
+    sys.stdout.flush()
+    server.run()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,39 @@
+"""How often something is done again, so that it never takes more than a share of a core."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Pace:
+    """Waits as long as the work was expensive: a hundred targets are read often, a million seldom.
+
+    ``share`` is the part of one core that it may take, ``least`` and ``most`` bound the seconds
+    between two times.
+    """
+
+    def __init__(self, share: float, least: float, most: float = 300.0) -> None:
+        self._share, self._least, self._most = share, least, most
+        self._wait = least
+        self._done = float("-inf")
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Around the work, in the thread that does it; whatever becomes of it."""
+        before = time.thread_time()
+        try:
+            yield
+        finally:
+            spent = time.thread_time() - before
+            self._wait = min(self._most, max(self._least, spent / self._share))
+            self._done = time.monotonic()
+
+    def seconds_left(self) -> float:
+        """Seconds until it is time again; 0 where it is."""
+        return max(0.0, self._done + self._wait - time.monotonic())
+
+    def is_due(self) -> bool:
+        """Whether it is time again."""
+        return self.seconds_left() == 0.0
