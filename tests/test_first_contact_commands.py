@@ -139,7 +139,7 @@ ROWS: list[tuple[str | list[str], str]] = [
     ("record absent", "absent cannot be read: No such file or directory"),
     ("record folder", "folder is a folder. Give a file in TOML"),
     ("record empty", "expected at least one table [[configuration]]"),
-    ("record wrong.toml", "target is not a known key; known: recording"),
+    ("record wrong.toml", "campaign.budgt is not a known key; did you mean 'budget'?"),
     ("replay", "Give one thing to replay: LOGS, or --synthetic"),
     ("replay pipe", "pipe: is not a regular file. Give the file itself"),
     ("replay absent", "absent cannot be read"),
