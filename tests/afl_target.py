@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
 
+from builds import compiled
 from fuzzwise.engines.observer.folder import DamagedState
 from fuzzwise.engines.observer.state import State
 
@@ -27,13 +26,8 @@ def build(source: Path, *flags: str) -> Path:
     folder = Path(mkdtemp(prefix=f"fuzzwise-test-{source.stem}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / source.stem
-    subprocess.run(
-        ["afl-clang-fast", "-O1", "-g", "-w", str(source), "-o", str(program), *flags],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "AFL_QUIET": "1"},
-    )
-    return program
+    words = ["afl-clang-fast", "-O1", "-g", "-w", source, *flags]
+    return compiled(words, program, {"AFL_QUIET": "1"})
 
 
 def need_afl() -> None:

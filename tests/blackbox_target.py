@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+
+from builds import compiled
 
 TARGETS = Path(__file__).parent / "targets"
 
@@ -23,10 +24,7 @@ def build(name: str, *flags: str, compiler: str = "cc") -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / name
     source = TARGETS / f"blackbox_{name}.c"
-    subprocess.run(
-        [compiler, "-O1", "-g", "-w", str(source), "-o", str(program), *flags], check=True
-    )
-    return program
+    return compiled([compiler, "-O1", "-g", "-w", source, *flags], program)
 
 
 def processes_with(word: str) -> list[int]:

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import observed_target
+from builds import compiled
+from commands import Started
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.store.states import CampaignState, TargetState
@@ -26,7 +28,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 MARK = "FUZZWISE_TEST_CAMPAIGN"
 """A variable by which the processes of one campaign are known."""
 
-PATIENCE = 240.0
+PATIENCE = 600.0
+
+Process = Started | subprocess.Popen[str]
 
 
 @cache
@@ -39,9 +43,7 @@ def harness(source: str, *flags: str) -> Path:
 def program(source: str, *flags: str) -> Path:
     """A program for the black-box engine, of tests/targets or examples, built once."""
     made = _folder() / Path(source).stem
-    words = ["cc", "-O1", "-g", "-w", *flags, str(_source(source)), "-o", str(made)]
-    subprocess.run(words, check=True)
-    return made
+    return compiled(["cc", "-O1", "-g", "-w", *flags, _source(source)], made)
 
 
 def _source(name: str) -> Path:
@@ -100,17 +102,20 @@ class Campaign:
         self._write()
         return read_plan(self.file, None)
 
-    def start(self, seconds: float, *words: str, **variables: str) -> subprocess.Popen[str]:
-        """``fuzzwise run`` as a process."""
+    def start(self, seconds: float, *words: str, **variables: str) -> Process:
+        """``fuzzwise run`` as a process; a new one of Python where variables are for that."""
         self._write()
-        command = [sys.executable, "-m", "fuzzwise", "run", str(self.file)]
+        command = ["run", str(self.file), "--time", f"{seconds:g}s", *words]
+        environment = {**os.environ, MARK: str(self.home), **variables}
+        if not variables:
+            return Started(*command, env=environment)
         return subprocess.Popen(
-            [*command, "--time", f"{seconds:g}s", *words],
+            [sys.executable, "-m", "fuzzwise", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, MARK: str(self.home), **variables},
+            env=environment,
         )
 
     def run(self, seconds: float, *words: str, **variables: str) -> Ran:
@@ -171,9 +176,10 @@ class Ran:
         return self
 
 
-def ended(process: subprocess.Popen[str]) -> Ran:
+def ended(process: Process) -> Ran:
     """Wait for the end of a process."""
     out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode is not None
     return Ran(process.returncode, out, errors)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from builds import compiled
 from fuzzwise.validation import problems
 from fuzzwise.watch.reading import Reading
 
@@ -66,9 +67,7 @@ def build(folder: Path, example: str, compiler: str) -> Path:
     target, harness, counts = folder / example, folder / f"{example}.o", folder / "watched.o"
     rename = "-DLLVMFuzzerTestOneInput=watched_target"
     quiet = {**os.environ, "AFL_QUIET": "1"}
-    subprocess.run(
-        ["clang", "-O1", "-c", str(TARGETS / "watched.c"), "-o", str(counts)], check=True
-    )
+    compiled(["clang", "-O1", "-c", TARGETS / "watched.c"], counts)
     fuzzer = ["-fsanitize=fuzzer-no-link"] if compiler == "clang" else []
     source = str(EXAMPLES / f"{example}.c")
     subprocess.run(
@@ -102,7 +101,7 @@ def run(words: Sequence[object], counts: Path, log: Path, folder: Path | None = 
     """Run a fuzzer to its end."""
     process = start(words, counts, log, folder)
     try:
-        process.wait(timeout=60)
+        process.wait(timeout=600)
     finally:
         process.kill()
         process.wait()

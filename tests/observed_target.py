@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from builds import compiled
+from commands import fuzzwise
 from fuzzwise.engines.libfuzzer.build import NATIVE as LIBFUZZER
 from fuzzwise.engines.libfuzzer.build import build_words, find_toolchain
 from fuzzwise.engines.observer.build import NATIVE
@@ -24,29 +25,11 @@ def build(folder: Path, source: Path, *flags: str) -> Path:
         pytest.skip("clang is not installed")
     target = folder / source.stem
     native = (f"-I{NATIVE}", f"-I{LIBFUZZER}")
-    words = build_words(find_toolchain(), [str(source), *native, "-o", str(target), *flags])
-    subprocess.run(words, check=True)
-    return target
+    return compiled(build_words(find_toolchain(), [str(source), *native, *flags]), target)
 
 
 def fuzz(
     target: Path, out: Path, *words: object, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """``fuzzwise fuzz`` as a process of its own."""
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "fuzzwise",
-            "fuzz",
-            str(target),
-            "--out",
-            str(out),
-            *map(str, words),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        env={**os.environ, **environment},
-        check=False,
-    )
+    return fuzzwise("fuzz", target, "--out", out, *words, env={**os.environ, **environment})

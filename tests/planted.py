@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from builds import compiled
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 Maker = Callable[[random.Random], bytes]
@@ -32,8 +33,7 @@ def build(program: str, kind: str, folder: Path) -> Path:
         pytest.skip("clang is not installed")
     target = folder / f"{program}-{kind}"
     source = EXAMPLES / f"{program}.c"
-    subprocess.run([compiler, "-O1", *BUILDS[kind], source, "-o", target], check=True)
-    return target
+    return compiled([compiler, "-O1", *BUILDS[kind], source], target)
 
 
 def inputs(program: str, count: int, seed: int = 1) -> dict[str, list[bytes]]:

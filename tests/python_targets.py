@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from campaign_files import wait_until
+from commands import Started
 from fuzzwise.engines.python.probe import RUNNER
 from observed_target import EXAMPLES, TARGETS, fuzz
 
@@ -24,11 +27,22 @@ def fuzzed(harness: Path, out: Path, *words: object, **environment: str) -> dict
     return found
 
 
+def fuzzed_until(bugs: int, harness: Path, out: Path, *words: object) -> dict[str, Any]:
+    """What ``fuzzwise fuzz`` says when it is interrupted, once it has found so many bugs."""
+    with Started("fuzz", harness, "--out", out, "--quiet", "--json", *words) as process:
+        wait_until(lambda: len(list(out.glob("crashes/*/bug.json"))) >= bugs, f"{bugs} bugs")
+        process.send_signal(signal.SIGINT)
+        told, errors = process.communicate()
+    assert process.returncode == 130, errors
+    found: dict[str, Any] = json.loads(told)
+    return found
+
+
 def shown(harness: Path, data: bytes, folder: Path) -> subprocess.CompletedProcess[str]:
     """A harness run on one input, as a pasted command does it."""
     path = folder / "input"
     path.write_bytes(data)
     return subprocess.run(
         [sys.executable, str(RUNNER), str(harness), str(path)],
-        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=600, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip

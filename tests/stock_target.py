@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from builds import compiled
 
 WRAPPER = """#!/bin/sh
 # LLVMFuzzerTestOneInput for fuzzer detection.
@@ -22,8 +23,7 @@ def build(folder: Path, source: Path, *flags: str, name: str = "") -> Path:
         pytest.skip("clang is not installed")
     target = folder / (name or source.stem)
     sanitizers = flags or ("-fsanitize=fuzzer",)
-    subprocess.run([clang, "-g", "-O1", *sanitizers, str(source), "-o", str(target)], check=True)
-    return target
+    return compiled([clang, "-g", "-O1", *sanitizers, source], target)
 
 
 def wrapper(program: Path, name: str) -> Path:

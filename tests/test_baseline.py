@@ -162,7 +162,7 @@ def run_step(name: str, home: Path) -> int:
         },
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     return done.returncode
 

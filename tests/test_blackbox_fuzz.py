@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commands import fuzzwise
 from fuzzwise.store.places import open_reader
 
 
@@ -22,11 +22,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    start = [sys.executable, "-m", "fuzzwise", "fuzz", *words, "--engine", "black-box"]
-    return subprocess.run(
-        [*start, "--out", "out", "--json", "--quiet"],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    more = ("--engine", "black-box", "--out", "out", "--json", "--quiet")
+    return fuzzwise("fuzz", *words, *more, cwd=folder)
 
 
 def test_a_program_beside_one_is_fuzzed_and_gone_on_with(folder: Path) -> None:

@@ -193,7 +193,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_counted_twice(tmp_path, records
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -106,7 +106,7 @@ def test_the_engine_is_built_without_a_cache(tmp_path, variable):
         capture_output=True,
         text=True,
         env={**environment, variable: NOWHERE, "TMPDIR": str(tmp_path)},
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert result.returncode == 0, result.stderr

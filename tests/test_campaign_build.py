@@ -196,7 +196,7 @@ def test_a_compiler_that_never_ends_is_ended_with_all_it_started(
     assert "took longer than 0.5 s" in failed["box-main"]
     pids = [int(line) for line in (home / "started").read_text().split()]
     assert pids
-    deadline = time.monotonic() + 120  # a killed process is still there for a moment
+    deadline = time.monotonic() + 600  # a killed process is still there for a moment
     while any(map(_is_alive, pids)):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -219,7 +219,7 @@ def _on_terminal(count: int, sizes: list[tuple[int, int]], term: str = "xterm") 
 
 def _until(master: int, seen: Callable[[str], bool]) -> str:
     data = b""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not seen(data.decode(errors="replace")):
         assert time.monotonic() < end, data
         if select.select([master], [], [], 1)[0]:

@@ -10,20 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import commands
 from fuzzwise.cli import COMMANDS
 
 
 def fuzzwise(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-m", "fuzzwise", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
+    return commands.fuzzwise(*words, cwd=cwd, env={**os.environ, "COLUMNS": "200"})
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from sqlalchemy import inspect
 
+from commands import fuzzwise
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.store.places import open_reader, open_store
@@ -103,8 +102,7 @@ def test_it_goes_on(tmp_path: Path, folder: Path) -> None:
         "corpus = 'seeds/records-full.rb'\n[target.mutation]\nratio = [0.001, 0.05]\n"
     )
     before = {target.name: target.inputs for target in open_reader(folder).state().targets}
-    words = [sys.executable, "-m", "fuzzwise", "run", tmp_path / "campaign.toml", "--time", "4s"]
-    result = subprocess.run(words, capture_output=True, text=True)
+    result = fuzzwise("run", tmp_path / "campaign.toml", "--time", "4s")
     assert result.returncode in (0, 11), result.stderr
     state = open_reader(folder).state()
     assert [target.name for target in state.targets] == ["bad", "records"]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import afl_target
 import broken_targets
 import observed_target
 from broken_targets import STARTUP
+from commands import fuzzwise
 from observed_target import TARGETS, fuzz
 from reading import read_state
 
@@ -179,10 +178,7 @@ def test_the_time_of_a_campaign_goes_to_the_targets_that_run(named: Path, tmp_pa
     file = tmp_path / "campaign.toml"
     head = '[campaign]\ncores = 2\nepoch = "1s"\naccepted_risk = 1e-4\n'
     file.write_text(head + "".join(tables))
-    words = ["run", str(file), "--time", "300s", "--out", str(tmp_path / "out"), "--quiet"]
-    end = subprocess.run(
-        [sys.executable, "-m", "fuzzwise", *words], capture_output=True, text=True, check=False
-    )
+    end = fuzzwise("run", file, "--time", "300s", "--out", tmp_path / "out", "--quiet", timeout=600)
     assert end.returncode == 2, end.stderr
     state = read_state(tmp_path / "out")
     assert state.stopped is not None

@@ -66,7 +66,7 @@ class Hostile:
             env={**os.environ, "PATH": f":.:{os.environ['PATH']}", **environment},
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=600,
             check=False,
         )
         assert "Traceback" not in done.stderr, done.stderr

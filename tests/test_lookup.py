@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commands import fuzzwise
 from fuzzwise.campaign.lookup import campaign_folder
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.examine import INPUT, shell_line
 from stored import begun, epoch, found, turn
-
-
-def fuzzwise(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fuzzwise", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture

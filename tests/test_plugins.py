@@ -45,7 +45,7 @@ def fuzzwise(site: Path, *words: object) -> subprocess.CompletedProcess[str]:
         text=True,
         env={**os.environ, "PYTHONPATH": str(site)},
         cwd=site,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert "Traceback" not in result.stderr

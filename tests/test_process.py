@@ -36,7 +36,7 @@ def run(
     if shell:
         command = ["bash", "-c", f'set -o pipefail; "$0" "$@" {shell}', *command]
     return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=120, check=False
+        command, capture_output=True, text=True, env=environment, timeout=600, check=False
     )
 
 
@@ -157,7 +157,7 @@ def test_a_pipe_that_nobody_reads_ends_it_quietly(words, snapshots):
             [sys.executable, "-m", "fuzzwise", *map(str, words)],
             stdout=writer,
             stderr=subprocess.PIPE,
-            timeout=120,
+            timeout=600,
             check=False,
         )
     finally:

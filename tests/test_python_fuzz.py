@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import Started, fuzzwise
 from fuzzwise.engines.leftovers import VARIABLE
 from fuzzwise.engines.libfuzzer.launch import left_behind
 from fuzzwise.engines.observer.state import State
@@ -22,7 +23,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.estimators.registry import registered
 from fuzzwise.snapshot import read
 from observed_target import fuzz
-from python_targets import CALENDAR, COUNTED, RAISING, fuzzed, shown
+from python_targets import CALENDAR, COUNTED, RAISING, fuzzed, fuzzed_until, shown
 
 
 def calls(folder: Path) -> int:
@@ -78,11 +79,8 @@ def test_no_input_that_fails_is_kept_as_a_seed(calendar, tmp_path):
 
 def test_triage_finds_the_same_bugs(calendar):
     out, found = calendar
-    result = subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "triage", str(out), "--json", "--checks", "0",
-         "--trust-command"],
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
+    result = fuzzwise("triage", out, "--json", "--checks", "0", "--trust-command")
+    assert result.returncode == 0, result.stderr
     ids = {bug["id"] for bug in json.loads(result.stdout)["bugs"]}
     assert ids == {bug["id"] for bug in found["bugs"]}
 
@@ -127,21 +125,18 @@ def test_a_process_that_shares_the_campaign_counts_too(tmp_path):
 def test_killed_at_any_instant_it_goes_on_where_it_was(tmp_path):
     out, environment = tmp_path / "out", {"CALLS": str(tmp_path / "calls")}
     for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "fuzzwise", "fuzz", str(COUNTED), "--out", str(out), "--quiet"],
-            env={**os.environ, **environment},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        process = Started(
+            *("fuzz", COUNTED, "--out", out, "--quiet"), env={**os.environ, **environment}
         )
         before = calls(tmp_path) if (tmp_path / "calls").exists() else 0
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             if (tmp_path / "calls").exists() and calls(tmp_path) > before + 5_000:
                 break
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while processes_of(out) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert processes_of(out) == []
@@ -206,8 +201,7 @@ def test_what_ends_the_process_is_a_bug_as_well(tmp_path, line, kind, frame):
         "    if len(data) > 2 and data[0] > 128:\n"
         f"        {line}\n"
     )
-    words = ("--time", "3s", "--libfuzzer", "-timeout=1")
-    found = fuzzed(harness, tmp_path / "out", *words)
+    found = fuzzed_until(1, harness, tmp_path / "out", "--libfuzzer", "-timeout=1")
     bugs = {bug["kind"]: bug for bug in found["bugs"]}
     assert set(bugs) == {kind}
     if frame:
@@ -361,8 +355,8 @@ def test_what_a_harness_starts_does_not_outlive_it_and_is_not_fuzzed(tmp_path):
 
 
 def test_failures_at_many_places_are_each_one_bug(tmp_path):
-    found = fuzzed(RAISING, tmp_path / "out", "--time", "4s", "--libfuzzer", "-timeout=2",
-                   "--libfuzzer", "-only_ascii=1")  # fmt: skip
+    words = ("--libfuzzer", "-timeout=2", "--libfuzzer", "-only_ascii=1")
+    found = fuzzed_until(3, RAISING, tmp_path / "out", *words)
     kinds = [bug["kind"] for bug in found["bugs"]]
     assert len({bug["id"] for bug in found["bugs"]}) == len(kinds)
     assert len(kinds) >= 3
@@ -373,11 +367,11 @@ def test_failures_at_many_places_are_each_one_bug(tmp_path):
 def test_triage_takes_a_harness_and_its_command_works_when_pasted(tmp_path, before):
     (tmp_path / "in").write_bytes(b"4")
     (tmp_path / "segv").write_bytes(b"8")
-    result = subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "triage", "in", "segv", "--json", "--checks", "0",
-         "--out", "kept", "--", *before, str(RAISING), "@@"],
-        capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path,
-    )  # fmt: skip
+    result = fuzzwise(
+        *("triage", "in", "segv", "--json", "--checks", "0", "--out", "kept"),
+        *("--", *before, RAISING, "@@"),
+        cwd=tmp_path,
+    )
     assert result.returncode == 0, result.stderr
     bugs = {bug["kind"]: bug for bug in json.loads(result.stdout)["bugs"]}
     assert set(bugs) == {"uncaught KeyError", "SEGV"}
@@ -397,7 +391,7 @@ def test_an_input_that_takes_too_much_memory_is_a_bug(tmp_path):
         "        kept.append(b'x' * 400_000_000)\n"
         "        time.sleep(1.5)\n"
     )
-    found = fuzzed(harness, tmp_path / "out", "--time", "3s", "--libfuzzer", "-rss_limit_mb=300")
+    found = fuzzed_until(1, harness, tmp_path / "out", "--libfuzzer", "-rss_limit_mb=300")
     assert [bug["kind"] for bug in found["bugs"]] == ["out-of-memory"]
     assert found["bugs"][0]["severity"] == "resource"
 

@@ -18,6 +18,7 @@ from typing import Self
 
 import pytest
 
+from commands import fuzzwise
 from fuzzer_files import afl_instance, seed_name, stats_text
 from fuzzwise.cli import COMMANDS, main
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, input_hash
@@ -33,7 +34,6 @@ from fuzzwise.watch import processes
 from fuzzwise.watch.recognise import read
 from stored import begun, epoch, found, turn
 
-FUZZWISE = Path(sys.executable).with_name("fuzzwise")
 SECRET = b"top secret, of nobody's business\n"
 _TOUCHED = 0x1 | 0x2 | 0x4 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200  # inotify: IN_ACCESS … IN_DELETE
 _OF_A_FOLDER, _OPENED = 0x4000_0000, 0x1 | 0x20
@@ -439,10 +439,7 @@ def test_no_command_writes_reads_signals_or_runs_what_a_received_folder_leads_to
     with held(own / "lock"):
         for command, calls in CALLS.items():
             for words in calls:
-                done = subprocess.run(
-                    [FUZZWISE, command, *(word.format(**places) for word in words)],
-                    cwd=mine, capture_output=True, text=True, timeout=120, check=False,
-                )  # fmt: skip
+                done = fuzzwise(command, *(word.format(**places) for word in words), cwd=mine)
                 said = (command, words, done.stderr)
                 assert "Traceback" not in done.stderr, said
                 assert SECRET.decode().strip() not in done.stdout + done.stderr, said

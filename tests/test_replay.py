@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import commands
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.exact_optimum import optimum_at
 from fuzzwise.lab.optimum import best_schedules
@@ -154,10 +154,7 @@ def test_bad_requests_are_refused():
 
 
 def fuzzwise(*words: object, cwd=None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "replay", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd, timeout=120,
-    )  # fmt: skip
+    return commands.fuzzwise("replay", *words, cwd=cwd)
 
 
 def test_the_command_compares_all_schedulers_and_draws(tmp_path):

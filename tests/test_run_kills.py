@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import time
 from collections import Counter
 from contextlib import closing
@@ -18,6 +17,7 @@ import pytest
 from campaign_files import (
     EXAMPLES,
     Campaign,
+    Process,
     command_of,
     descendants,
     events,
@@ -85,13 +85,13 @@ def lives(chance: random.Random) -> list[list[str]]:
     return each
 
 
-def strike(manager: subprocess.Popen[str], kind: str, chance: random.Random) -> None:
+def strike(manager: Process, kind: str, chance: random.Random) -> None:
     """Kill a process of that kind, at a time that is drawn."""
-    time.sleep(chance.choice((0.1, 0.4, 1.0)) * chance.random())
+    time.sleep(chance.choice((0.05, 0.2, 0.5)) * chance.random())
     wait_until(lambda: killed(manager, kind, chance), f"a process to kill: {kind}")
 
 
-def killed(manager: subprocess.Popen[str], kind: str, chance: random.Random) -> bool:
+def killed(manager: Process, kind: str, chance: random.Random) -> bool:
     assert manager.poll() is None, manager.communicate()
     everyone = (manager.pid, *descendants(manager.pid))
     pids = [pid for pid in everyone if kind_of(pid, manager.pid) == kind]
@@ -145,7 +145,7 @@ def test_a_hundred_random_kills(campaign: Campaign) -> None:
             for kind in life:
                 strike(manager, kind, chance)
                 memory.look(campaign)
-            _, errors = manager.communicate(timeout=120)
+            _, errors = manager.communicate(timeout=600)
             assert "Traceback" not in errors
             assert "Unexpected" not in errors
         campaign.wait_for_no_process()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import afl_target
+from commands import Started, fuzzwise
 from fuzzwise.engines import stability
 from fuzzwise.engines.aflplusplus import stats
 from fuzzwise.engines.aflplusplus.session import AflSession
@@ -86,14 +86,14 @@ def test_what_is_set_up_once_is_no_difference(harness, tmp_path):
 
 
 def test_killed_at_any_moment_the_counts_agree(harness, tmp_path):
-    out, target = tmp_path / "out", str(harness("RANDOM"))
-    words = [sys.executable, "-m", "fuzzwise", "fuzz", target, "--out", str(out), "--quiet"]
+    out = tmp_path / "out"
+    words = ("fuzz", harness("RANDOM"), "--out", out, "--quiet", "--time", "100000s")
     n = 0
     for _ in range(6):
-        with subprocess.Popen([*words, "--time", "100000s"]) as run:
-            deadline = time.monotonic() + 120
+        with Started(*words) as run:
+            deadline = time.monotonic() + 600
             while made(out) <= n and time.monotonic() < deadline:
-                time.sleep(0.001)
+                time.sleep(0.005)
             run.kill()  # its fuzzing process dies with it
         n = made(out)
     found = fuzzed(harness("RANDOM"), out, "--inputs", n + 20_000)
@@ -381,8 +381,7 @@ def test_a_campaign_and_whoever_watches_it_tell_it(harness, tmp_path):
     out = tmp_path / "out"
     found = fuzzed(harness("MEMO"), out, "--inputs", 20_000)
     for words, code in ((("status",), 0), (("watch", "--accept-risk", "0.01"), 11)):
-        command = [sys.executable, "-m", "fuzzwise", words[0], str(out), "--json", *words[1:]]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = fuzzwise(words[0], out, "--json", *words[1:])
         assert result.returncode == code, result.stderr
         told = json.loads(result.stdout)
         (told,) = told.get("targets", [told])

@@ -87,7 +87,7 @@ def test_counts_are_those_of_the_log_and_of_the_target_over_turns_and_crashes(
     told = Totals.nothing()
     for _ in range(4):
         told = session.turn(1.0, 1)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while told.crashes < 2 and time.monotonic() < deadline:
         told = session.turn(1.0, 1)
     made, found, loaded = recount(logs)
@@ -244,7 +244,7 @@ def test_what_takes_too_much_is_a_bug(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("GREEDY", kind)
     memory = 256 if kind == "out-of-memory" else 2048
     session = session_of(program, tmp_path / "t", seconds=1.0, memory_mib=memory)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     bugs: list[str] = []
     while not bugs and time.monotonic() < deadline:
         bugs = [bug.kind for bug in session.turn(2.0, 1).bugs]

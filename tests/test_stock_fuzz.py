@@ -17,6 +17,7 @@ import pytest
 import broken_targets
 import stock_target
 from campaign_files import Campaign, harness, wait_until
+from commands import Started, fuzzwise
 from fuzzwise.engines.leftovers import belonging
 from fuzzwise.engines.registry import likely_engine
 from fuzzwise.triage.bug_book import BugBook
@@ -71,9 +72,8 @@ def test_a_planted_bug_is_found_placed_and_shown_by_the_printed_command(built, t
     shown = subprocess.run(bug.command, shell=True, capture_output=True, text=True, check=False)
     assert shown.returncode != 0
     assert "AddressSanitizer" in shown.stderr or "libFuzzer" in shown.stderr
-    words = [sys.executable, "-m", "fuzzwise", "triage", str(tmp_path / "out")]
-    words += ["--trust-command", "--json"]
-    grouped = subprocess.run(words, capture_output=True, text=True, check=True)
+    grouped = fuzzwise("triage", tmp_path / "out", "--trust-command", "--json")
+    assert grouped.returncode == 0, grouped.stderr
     assert {b["id"] for b in json.loads(grouped.stdout)["bugs"]} & {b["id"] for b in told["bugs"]}
 
 
@@ -127,10 +127,9 @@ def test_odd_names_wrappers_and_a_folder_that_may_only_be_read(built, tmp_path):
 
 def test_kill_minus_nine_at_any_time_loses_and_doubles_nothing(built, tmp_path):
     out, rng = tmp_path / "out", random.Random(7)
-    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(built / "markup"), "--out", str(out)]
     inputs, crashes = [0], [0]
     for _ in range(KILLS):
-        running = subprocess.Popen([*words, "--quiet"], stdout=subprocess.DEVNULL)
+        running = Started("fuzz", built / "markup", "--out", out, "--quiet")
         wait_until(lambda known=inputs[-1]: counted(out) > known, "inputs")
         time.sleep(rng.random() / 2)
         running.kill()
@@ -161,7 +160,7 @@ def test_ctrl_c_keeps_everything_and_leaves_nothing(built, tmp_path):
     )
     wait_until(lambda: counted(tmp_path / "out") > 0, "inputs")
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=60)
+    said, _ = running.communicate(timeout=600)
     assert running.returncode == 130
     assert "Interrupted by the user; all counts are kept." in said
     assert not belonging(tmp_path)
@@ -191,13 +190,8 @@ def test_programs_are_recognised_by_what_is_in_them(built, tmp_path):
 def test_doctor_tells_which_engine_a_program_is_for(built, tmp_path):
     script = stock_target.wrapper(Path(shutil.copy(built / "ini", tmp_path)), "script")
     script.write_text(script.read_text().replace("LLVMFuzzerTestOneInput", ""))  # is asked
-    words = [sys.executable, "-m", "fuzzwise", "doctor", "--json"]
-    end = subprocess.run(
-        [*words, str(built / "ini"), str(script), "/bin/sh", str(tmp_path / "missing")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    asked = (built / "ini", script, "/bin/sh", tmp_path / "missing")
+    end = fuzzwise("doctor", "--json", *asked)
     assert end.returncode == 2
     told = json.loads(end.stdout)["programs"]
     assert [each["engine"] for each in told] == ["stock", "libfuzzer", None, None]

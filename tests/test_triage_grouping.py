@@ -236,7 +236,7 @@ group([CrashingInput("1", lambda: b"h", ({str(copy)!r}, "@@"), Limits(300))])
 
 
 def _wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
 

@@ -72,7 +72,7 @@ def children(pid: int) -> Iterator[int]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 import pytest
 from rich.cells import cell_len
 
+from commands import fuzzwise
 from fuzzer_files import stats_text
 from fuzzwise.cli import main
 from fuzzwise.errors import BadInput, NotEstimable
@@ -66,7 +67,7 @@ def command(*words: object) -> list[str]:
 
 
 def watched(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*words), capture_output=True, text=True, timeout=120, check=False)
+    return fuzzwise("watch", *words)
 
 
 @pytest.fixture
@@ -254,7 +255,7 @@ def test_following_waits_for_the_first_lines_of_the_fuzzer(tmp_path):
         path.write_text("INFO: Seed: 1\n")
         time.sleep(0.5)
         log(path, [1, 5, 30], 200_000)
-        assert "Stop: " in process.communicate(timeout=120)[0]
+        assert "Stop: " in process.communicate(timeout=600)[0]
         assert process.returncode == 0
     finally:
         process.kill()
@@ -297,7 +298,7 @@ def test_interrupted_it_still_reports(busy, number):
         assert process.stderr is not None
         assert "WARNING" in process.stderr.readline()
         process.send_signal(number)
-        said, errors = process.communicate(timeout=120)
+        said, errors = process.communicate(timeout=600)
         assert process.returncode == 130
         assert "The watching was interrupted; the fuzzer goes on." in said
         assert "Go on: " in said
@@ -320,7 +321,7 @@ def test_the_view_on_a_terminal_fits_and_is_taken_away(busy, columns):
     os.close(slave)
     data = b""
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while process.poll() is None or select.select([master], [], [], 0.2)[0]:
             assert time.monotonic() < end
             if select.select([master], [], [], 0.2)[0]:
@@ -328,7 +329,7 @@ def test_the_view_on_a_terminal_fits_and_is_taken_away(busy, columns):
                     data += os.read(master, 65536)
                 except OSError:  # the other side is closed
                     break
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=600)
     finally:
         process.kill()
         process.communicate()

@@ -46,7 +46,7 @@ def test_the_process_of_a_folder_of_fuzz_is_known_and_ends_on_its_signal(
     words = [sys.executable, "-m", "fuzzwise", "fuzz", target, "--out", out, "--quiet"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=dict(os.environ))
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while not (out / "campaign.json").exists() or not (out / "state" / "head").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -57,7 +57,7 @@ def test_the_process_of_a_folder_of_fuzz_is_known_and_ends_on_its_signal(
         (found,) = check(source.read()).processes
         assert found.pid == process.pid
         os.kill(found.pid, found.stop_signal)
-        assert process.wait(timeout=120) == 130
+        assert process.wait(timeout=600) == 130
         assert found.stop_signal == signal.SIGINT
     finally:
         process.kill()

@@ -109,11 +109,11 @@ def test_a_fuzzer_is_found_behind_tee(libfuzzer: Path, tmp_path: Path) -> None:
         (found,) = read([log])[0].processes
         assert found.pid == fuzzer.pid
         os.kill(found.pid, found.stop_signal)
-        assert fuzzer.wait(timeout=120) == 72  # libFuzzer's status when it was interrupted
+        assert fuzzer.wait(timeout=600) == 72  # libFuzzer's status when it was interrupted
     finally:
         fuzzer.kill()
         fuzzer.wait()
-        tee.wait(timeout=120)
+        tee.wait(timeout=600)
 
 
 def test_fork_mode_counts_every_job_but_the_latest(libfuzzer: Path, tmp_path: Path) -> None:
