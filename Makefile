@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -14,8 +14,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist worksteal
 test: lint
 	$(PYTEST) -n 3
 
-# What can be said within a minute: all that starts no process.
-check: lint
+# What can be said within a minute: all that starts no process, beside ruff and mypy.
+check: $(READY)
+	$(MAKE) --no-print-directory --jobs 2 lint fast
+
+fast: $(READY)
 	$(PYTEST) -n 2 -m "not slow"
 
 lint: $(READY)

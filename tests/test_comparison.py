@@ -16,6 +16,7 @@ def made_up(name: str, found: list[list[float]], budget: float = 10.0) -> Replay
     return Replay(find(name), budget, np.array(found, float))
 
 
+@pytest.mark.slow
 def test_interval_of_the_mean_covers_as_often_as_it_says():
     recording = random_recording(np.random.default_rng(3), 8, 30, shared=True)
     algorithm = find("fixed-time/epsilon-greedy/rate", epoch_seconds=1.0)

@@ -125,6 +125,7 @@ def test_every_registered_policy_is_restated():
     assert by_bugs <= set(CASES)  # the others: test_schedulers_rivals.py
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_choices_have_the_chances_of_the_restatement(case):
     policy, restatement, parameters = CASES[case]

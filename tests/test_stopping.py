@@ -116,6 +116,7 @@ def test_accepted_risk_is_a_probability(risk):
         AcceptedRisk(risk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["greybox", "blackbox"])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_wrong_stops_are_rarer_than_promised_under_repeated_looks(mode, confidence):

@@ -99,6 +99,7 @@ def _summary(delta, species, f, resets, seed_n, seed_f1, seed_f2, seed_g, discov
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("greybox", "inputs", "schedule"),
     [(True, 40, "uniform"), (True, 300, "uniform"), (True, 150, "later"), (False, 200, "uniform")],
