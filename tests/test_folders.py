@@ -215,6 +215,14 @@ def test_scripts_of_atheris_are_targets_and_modules_beside_them_are_not(tmp_path
     assert "without a function TestOneInput" in file(found, tmp_path / "helper.py").why
 
 
+def test_what_a_wrapper_starts_is_no_target_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "fuzz_it.py").write_text("import atheris\ndef TestOneInput(data): pass\n")
+    script(tmp_path / "fuzz_it", f'{WRAPPER}exec python3 $(dirname $0)/fuzz_it.py "$@"\n')
+    _, found = look(tmp_path)
+    assert [(each.name, each.engine) for each in found.targets] == [("fuzz_it", "stock")]
+    assert file(found, tmp_path / "fuzz_it.py").why == "started by fuzz_it"
+
+
 def crate(folder: Path) -> Path:
     fuzz = folder / "fuzz"
     (fuzz / "fuzz_targets").mkdir(parents=True)

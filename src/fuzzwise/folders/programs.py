@@ -7,6 +7,7 @@ lies beside it belongs to it by OSS-Fuzz's names.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.contents import HARNESS, LIBFUZZER, contains, is_elf
 from fuzzwise.engines.registry import claiming_engine
 from fuzzwise.engines.stock.recognise import parts_of
+from fuzzwise.errors import BadInput
 from fuzzwise.folders.companions import ENDINGS, Companions, companions
 from fuzzwise.folders.honoured import WITH_ENVIRONMENT
 from fuzzwise.folders.model import TARGET, Found, FoundFile, FoundTarget, Tree
@@ -79,7 +81,19 @@ def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
     assert engine is not None
     beside = companions(tree, path, engine, partial(_knows, parts_of(path)))
     target = _target(path, engine, beside, is_oss_fuzz)
-    return Found((target,), (FoundFile(path, TARGET, f"engine {engine}"), *beside.files))
+    mine = (FoundFile(path, TARGET, f"engine {engine}"), *beside.files, *_started(tree, path))
+    return Found((target,), mine)
+
+
+def _started(tree: Tree, script: Path) -> Iterator[FoundFile]:
+    """The files in Python beside a wrapper that it names: it starts them, they are no targets."""
+    text = _start_of(script)
+    if not text.startswith(b"#!"):
+        return
+    for path in tree.files:
+        is_near = path.parent == script.parent and path.suffix in (".py", ".pkg")
+        if is_near and path.name.encode(errors="surrogateescape") in text:
+            yield FoundFile(path, "part", f"started by {script.name}", tree.shown(script))
 
 
 _UNKNOWN = "unknown"
@@ -124,9 +138,14 @@ def _is_marked(path: Path) -> bool:
     """Whether a file that may not be executed looks like a fuzz target all the same."""
     if is_elf(path):
         return contains(path, HARNESS)
+    start = _start_of(path)
+    return start.startswith(b"#!") and HARNESS in start
+
+
+def _start_of(path: Path) -> bytes:
+    """The beginning of a file; nothing of one that cannot be read."""
     try:
         with open_regular(path) as file:
-            start = file.read(_FIRST)
-    except Exception:
-        return False
-    return start.startswith(b"#!") and HARNESS in start
+            return file.read(_FIRST)
+    except (OSError, BadInput):
+        return b""
