@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.campaign.file import plan_of
 from fuzzwise.cli import main
 from out_folder import make_out
 
@@ -87,6 +88,18 @@ def test_the_same_command_goes_on_and_the_report_lists_them_all(ran) -> None:
     page = (empty / "report.html").read_text()
     assert all(name in page for name in TARGETS)
     (empty / "report.html").unlink()
+
+
+@pytest.mark.parametrize(("targets", "epoch"), [(1, 10.0), (12, 5.0), (1000, 1.0)])
+def test_every_target_has_a_turn_in_the_time_there_is(
+    tmp_path: Path, targets: int, epoch: float
+) -> None:
+    """A campaign without a budget has epochs of ten seconds, unless that is too long for all."""
+    (tmp_path / "t").write_text("#!/bin/sh\n# LLVMFuzzerTestOneInput\n")
+    (tmp_path / "t").chmod(0o755)
+    tables = [{"name": f"t{number}", "program": "t"} for number in range(targets)]
+    content = {"campaign": {"cores": 1}, "target": tables}
+    assert plan_of(content, tmp_path / "c.toml", seconds=60.0).epoch == epoch
 
 
 def test_the_folder_of_a_campaign_is_none_of_targets(ran, capfd: pytest.CaptureFixture) -> None:

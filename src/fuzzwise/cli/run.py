@@ -129,6 +129,10 @@ def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: boo
     tree, found = look_for_targets(folder, say)
     for line in listing(tree, found):
         say(line)
+    if seconds is None:
+        say(
+            "No --time is given: it runs until it is interrupted, and goes on with the same command."
+        )
     content = tomllib.loads(campaign_text(tree, found, Path.cwd()))
     return plan_of(content, Path.cwd() / f"{tree.folder.name}.toml", out, seconds)
 

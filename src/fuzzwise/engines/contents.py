@@ -19,12 +19,13 @@ HARNESS = b"LLVMFuzzerTestOneInput"
 LIBFUZZER = (HARNESS, b"print_final_stats")
 """What programs with libFuzzer have in them; the option also where no functions have names."""
 
-_ELF = b"\x7fELF"
+ELF = b"\x7fELF"
+"""How programs for the machine begin."""
 
 
 def is_elf(program: Path) -> bool:
     """Whether it is a program for the machine, and not a script that starts one."""
-    return contains(program, _ELF)
+    return contains(program, ELF)
 
 
 def contains(program: Path, mark: bytes) -> bool:
@@ -42,6 +43,6 @@ def _holds(program: Path, changed: tuple[int, int, int], mark: bytes) -> bool:  
             open_regular(program) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
-            return content[:4] == _ELF and content.find(mark) >= 0
+            return content[:4] == ELF and content.find(mark) >= 0
     except ValueError:  # an empty file has no mapping
         return False

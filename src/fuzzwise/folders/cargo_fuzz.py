@@ -96,11 +96,11 @@ def _target(tree: Tree, fuzz: Path, name: str, program: Path, problem: str) -> F
     keys: dict[str, Any] = {"program": program}
     files = [FoundFile(program, TARGET, f"engine {ENGINE}; of cargo-fuzz")]
     corpus = fuzz / "corpus" / name
-    if number := _files_below(tree, corpus):
+    if number := tree.files_below(corpus):
         keys["corpus"] = [corpus]
         files.append(FoundFile(corpus, SEEDS, many(number, "file"), name))
     artifacts = fuzz / "artifacts" / name
-    if number := _files_below(tree, artifacts):
+    if number := tree.files_below(artifacts):
         why = (
             f"{many(number, 'input')} of earlier crashes; fuzzwise triage {artifacts} -- {program} "
             "@@ tells which bugs they show"
@@ -109,10 +109,6 @@ def _target(tree: Tree, fuzz: Path, name: str, program: Path, problem: str) -> F
     remarks = (f"this is an earlier build: {problem}",) if problem else ()
     target = FoundTarget(name, ENGINE, keys, environment=ENVIRONMENT, remarks=remarks)
     return Found((target,), tuple(files))
-
-
-def _files_below(tree: Tree, folder: Path) -> int:
-    return sum(1 for path in tree.files if path.is_relative_to(folder))
 
 
 def _built(tree: Tree, fuzz: Path) -> str:

@@ -99,7 +99,7 @@ def _folders(tree: Tree, program: Path, name: str, owner: str, found: Companions
     for place in places:
         if place.is_symlink() or not place.is_dir():
             continue
-        number = sum(1 for path in tree.files if path.is_relative_to(place))
+        number = tree.files_below(place)
         if number and place not in found.corpus:
             found.corpus.append(place)
             found.files.append(FoundFile(place, SEEDS, many(number, "file"), owner))

@@ -7,6 +7,7 @@ not know it leaves to the others. ``recognise`` has the list of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -88,6 +89,14 @@ class Tree:
     def known(self) -> frozenset[Path]:
         """The files, to look one up."""
         return frozenset(self.files)
+
+    def files_below(self, folder: Path) -> int:
+        """How many files a folder has in it, at any depth."""
+        return self._below[folder]
+
+    @cached_property
+    def _below(self) -> Counter[Path]:
+        return Counter(folder for path in self.files for folder in self._above(path))
 
     def _above(self, path: Path) -> Iterable[Path]:
         for folder in path.parents:

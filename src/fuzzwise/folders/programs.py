@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzwise.engines.aflplusplus.program import reproducing
-from fuzzwise.engines.contents import HARNESS, LIBFUZZER, contains, is_elf
+from fuzzwise.engines.contents import ELF, HARNESS, LIBFUZZER, OBSERVER, contains, is_elf
 from fuzzwise.engines.registry import claiming_engine
 from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.errors import BadInput
@@ -74,7 +74,7 @@ def _tool(path: Path) -> str:
 
 def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
     engine = claiming_engine(path)
-    if engine is None and contains(path, b"FUZZWISE_STATE"):
+    if engine is None and contains(path, OBSERVER):
         engine = "libfuzzer"
     if why := _why_not(path, engine):
         return Found(files=(FoundFile(path, "", why),)) if why != _UNKNOWN else Found()
@@ -136,10 +136,10 @@ def _knows(parts: tuple[Path, ...], option: str) -> bool:
 
 def _is_marked(path: Path) -> bool:
     """Whether a file that may not be executed looks like a fuzz target all the same."""
-    if is_elf(path):
-        return contains(path, HARNESS)
     start = _start_of(path)
-    return start.startswith(b"#!") and HARNESS in start
+    if start.startswith(b"#!"):
+        return HARNESS in start
+    return start.startswith(ELF) and contains(path, HARNESS)
 
 
 def _start_of(path: Path) -> bytes:
