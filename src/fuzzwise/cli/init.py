@@ -52,8 +52,7 @@ def command(folder: Path, file: Path, as_json: bool) -> None:
         lines.say(text.rstrip("\n"))
         return
     _write(file, text)
-    for line in shown.listing(tree, found):
-        lines.say(line)
+    shown.say(tree, found)
     lines.say(f"Written to {file}. Edit it, then: fuzzwise run {file}")
 
 

@@ -113,7 +113,7 @@ def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: boo
     from fuzzwise.campaign.file import plan_of
     from fuzzwise.folders.campaign_text import campaign_text
     from fuzzwise.folders.recognise import look_for_targets
-    from fuzzwise.report.folder import listing
+    from fuzzwise.report.folder import say as listed
     from fuzzwise.store.places import is_there
 
     if is_there(folder):
@@ -127,8 +127,8 @@ def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: boo
             lines.say(sentence, err=True)
 
     tree, found = look_for_targets(folder, say)
-    for line in listing(tree, found):
-        say(line)
+    if not quiet:
+        listed(tree, found, err=True)
     if seconds is None:
         say(
             "No --time is given: it runs until it is interrupted, and goes on with the same command."

@@ -10,10 +10,17 @@ from typing import Any
 from fuzzwise.folders.campaign_text import campaign_folder
 from fuzzwise.folders.model import SEEDS, TARGET, Found, FoundFile, FoundTarget, Tree
 from fuzzwise.folders.programs import MEMORY_MIB, SECONDS
+from fuzzwise.report import lines
 from fuzzwise.text import many, printable
 
 SHOWN = 4
 """Files that are named of those that are not used for the same reason."""
+
+
+def say(tree: Tree, found: Found, *, err: bool = False) -> None:
+    """Print the list; what a line has too much stands a little to the right below it."""
+    for line in listing(tree, found):
+        lines.say(line, err=err, hang=len(line) - len(line.lstrip()) + 2)
 
 
 def listing(tree: Tree, found: Found) -> Iterator[str]:
