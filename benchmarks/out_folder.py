@@ -16,7 +16,7 @@ from pathlib import Path
 
 from subjects import build, by_name
 
-LIBRARIES = ("expat", "libpng", "zlib", "lz4", "cmark")
+LIBRARIES = ("expat", "libpng", "zlib", "lz4", "nlohmann-json")
 FOR_AFL = "lz4"
 ASAN = ["-O1", "-g", "-fsanitize=fuzzer-no-link,address"]
 
@@ -24,12 +24,12 @@ OPTIONS = {
     "expat": "[libfuzzer]\nmax_len = 4096\ndict = xml.dict\ntimeout = 20\n[asan]\ndetect_leaks = 0\n",
     "libpng": "[libfuzzer]\nmax_len = random(100, 5000)\nuse_value_profile = 1\nclose_fd_mask = 3\n",
     "zlib": "[libfuzzer]\nlen_control = 0\n[ubsan]\nprint_stacktrace = 1\n[env]\nlanguage = C\n",
-    "cmark": "[libfuzzer]\nfork = 1\nrss_limit_mb = 3000\n[grammar]\ngrammar = markdown\n",
+    "nlohmann-json": "[libfuzzer]\nfork = 1\nrss_limit_mb = 3000\n[grammar]\ngrammar = json\n",
 }
 DICTIONARIES = {
     "xml.dict": '"<?xml"\n"<!DOCTYPE"\n"<![CDATA["\n"&amp;"\n',
     "libpng_fuzzer.dict": '"IHDR"\n"IDAT"\n"\\x89PNG"\n',
-    "cmark_fuzzer.dict": "this is no dictionary\n",
+    "nlohmann-json_fuzzer.dict": "this is no dictionary\n",
 }
 WRAPPER = """#!/bin/sh
 # LLVMFuzzerTestOneInput for fuzzer detection.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,8 @@ def say(tree: Tree, found: Found, *, err: bool = False) -> None:
 
 def listing(tree: Tree, found: Found) -> Iterator[str]:
     """Each target with what belongs to it, then what is not used, by the reason."""
-    yield f"{printable(str(tree.folder))}: {many(len(found.targets), 'target')}."
+    folder = min(str(tree.folder), os.path.relpath(tree.folder), key=len)
+    yield f"{printable(folder)}: {many(len(found.targets), 'target')}."
     width = max((len(target.name) for target in found.targets), default=0)
     for target in found.targets:
         yield f"  {target.name:<{width}}  {target.engine}{_called(tree, target)}{_with(target)}"
