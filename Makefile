@@ -79,6 +79,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/afl_speed.py
 	$(BIN)/python benchmarks/python_speed.py
 	$(BIN)/python benchmarks/durability_cost.py
+	$(BIN)/python benchmarks/many_seeds.py
 
 # Damaged files of every format that is read, 20,000 of each; hours. CASES=1000 for fewer.
 CASES ?= 20000

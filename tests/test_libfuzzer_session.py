@@ -113,7 +113,7 @@ def test_a_corpus_that_outlasts_its_turns_is_executed_in_portions(tmp_path, monk
     session = session_of(program, tmp_path / "t", corpus=(corpus,))
     turns = [session.turn(0.2, 1)]
     assert turns[0].observation.n == 0
-    assert turns[0].doing == "executing its corpus"
+    assert turns[0].doing.startswith("executing its corpus: ")
     while turns[-1].unsettled and len(turns) < 60:
         turns.append(session.turn(0.2, 1))
     assert not turns[-1].unsettled

@@ -249,7 +249,7 @@ class Manager:
             self._roster.broke(member, result.problem, at)
         elif inputs:
             member.works()
-        elif not (result.lost or self._no_space or (totals and totals.doing == EXECUTING)):
+        elif not (result.lost or self._no_space or (totals and totals.doing.startswith(EXECUTING))):
             self._roster.idled(member, self._now, cost)
         if member.state == WAITING:
             self._scheduler.resume(member.arm)

@@ -49,6 +49,10 @@ class Start:
     made: int = 0
     waited: float = 0.0
     """Seconds since it last ran something."""
+    files: int = 0
+    """Files that it was given; 0 where that is not known."""
+    through: int = 0
+    """How many of them it has executed, as far as it has told."""
 
     def look(self, passed: float, executed: int, made: int) -> None:
         """So many seconds later."""
@@ -65,7 +69,11 @@ class Start:
         """What is to be told of it; "" once the fuzzer makes inputs."""
         if self.made:
             return ""
-        return EXECUTING if self.executed else "starting: it has run no input yet"
+        if not self.executed:
+            return "starting: it has run no input yet"
+        if not self.files:
+            return EXECUTING
+        return f"{EXECUTING}: {min(self.through, self.files):,} of {self.files:,} files"
 
     @property
     def warning(self) -> str:

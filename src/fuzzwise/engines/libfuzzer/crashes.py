@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from fuzzwise.engines.libfuzzer.launch import Launch, left_behind
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.engines.observer.seeds import name_of
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report
@@ -31,8 +30,8 @@ _RESOURCES = ("timeout", "out-of-memory")
 class Seeds(Protocol):
     """The files that processes are started from."""
 
-    def among(self, names: set[str]) -> set[str]:
-        """Those of the names, of contents, that are of such files."""
+    def among(self, artifacts: Sequence[Path]) -> set[str]:
+        """The names of those contents that are of such files."""
         ...
 
 
@@ -104,7 +103,7 @@ class Crashes:
 
     def _skip(self, artifacts: list[Path]) -> None:
         """Start no process from an input that ends it."""
-        self.skipped |= self._seeds.among({name_of(path) for path in artifacts})
+        self.skipped |= self._seeds.among(artifacts)
 
 
 def sanitizer_environment() -> dict[str, str]:

@@ -150,12 +150,14 @@ class Fuzzing:
         first = (self._inputs, self._executed)
         while True:
             self._tend()
+            started = time.monotonic()  # what it took to find its files is not the target's
             self._nap()
             now = time.monotonic()
             passed, clock = now - clock, now
             self._seconds += passed
             self._take_core()
-            self.start.look(passed, self._executed - first[1], self._inputs - first[0])
+            self.start.look(now - started, self._executed - first[1], self._inputs - first[0])
+            self.start.files, self.start.through = self._seeds.files, self._executed_since_start
             if self.start.made:
                 self._lives.has_made_one()
             if self._inputs > self._n_at_start:
@@ -205,6 +207,10 @@ class Fuzzing:
     def _executed(self) -> int:
         """Runs of the target so far, also on files of its corpus."""
         return int(self._state.head.executed) if self._state else 0
+
+    @property
+    def _executed_since_start(self) -> int:
+        return self._executed - self._executed_at_start
 
     @property
     def _ran_since_start(self) -> bool:

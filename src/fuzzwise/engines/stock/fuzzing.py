@@ -69,7 +69,7 @@ class Fuzzing:
             self._record.get("skipped", []),
         )
         self._seed, self._tick = seed, tick
-        self._clock = self._counted_until = began
+        self._clock = self._counted_until = self._started_at = began
         self._process: StockProcess | None = None
         self._interrupted = self._options_checked = self._renewing = False
         self._first = self.counts.n
@@ -147,7 +147,9 @@ class Fuzzing:
         if said and said.loaded is not None:
             made = max(1, made)  # it is through with its corpus, and tells how many later
         executed = self.start.executed + 1 if said and said.has_run else self.start.executed
-        self.start.look(passed, executed, made)
+        self.start.look(min(passed, self._clock - self._started_at), executed, made)
+        self.start.files = self.corpus.given
+        self.start.through = said.through if said else 0
         if process and said and said.loaded is not None and not self._renewing:
             self._renew(process)
 
@@ -220,6 +222,7 @@ class Fuzzing:
             runs = self.settings.inputs - self.counts.n + self.corpus.given + 1
         known = (self.plan, self.settings, self.folder)
         command = [*self._launch.words, *options(*known, seed, runs), *given]
+        self._started_at = time.monotonic()  # what it took to find its files is not the target's
         try:
             around = self.plan.surroundings
             return StockProcess(command, variables(around), self.folder.scratch, around.folder)

@@ -46,6 +46,8 @@ class Said:
     latest: float = 0.0
     is_complete: bool = False
     limit_rises: bool = False
+    through: int = 0
+    """Files of its corpus that it has executed, as of the latest line."""
 
     def uncounted(self, ended: float) -> int:
         """About how many inputs it may have made after its latest line, at its speed until then."""
@@ -116,7 +118,7 @@ class Lines:
                 )
                 return
             if said.loaded is None or n < self._n:
-                self._said = replace(said, has_run=True)
+                self._said = replace(said, has_run=True, through=max(n, said.through))
                 return  # still at its corpus, or a line that is none
             self._n = n
             if ft > said.features and n > self._start:
