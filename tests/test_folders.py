@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import go_target
 from fuzzwise.campaign.file import plan_of, read_plan
 from fuzzwise.cli import load, main
 from fuzzwise.errors import BadInput
@@ -400,3 +401,47 @@ def test_init_prints_a_file_with_paths_from_the_current_folder(tmp_path: Path) -
         check=True,
     )
     assert tomllib.loads(end.stdout)["target"][0]["program"] == "t/one"
+
+
+# ── Go ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_fuzz_test_of_a_go_module_is_a_target(tmp_path: Path) -> None:
+    module = go_target.module(tmp_path)
+    before = content_of(module)
+    seeds = module / "ini" / "testdata" / "fuzz" / "FuzzCalm"
+    seeds.mkdir(parents=True)
+    (seeds / "one").write_bytes(go_target.entry('[]byte("x")', "int(3)"))
+    (module / "other").mkdir()
+    (module / "other" / "o_test.go").write_text(
+        'package other\n\nimport "testing"\n\nfunc FuzzCalm(f *testing.F) {}\n'
+    )
+    tree, found = look(module)
+    assert [each.name for each in found.targets] == [
+        *("ini.FuzzCalm", "FuzzEnds", "FuzzParse", "FuzzSays", "FuzzSeed", "other.FuzzCalm")
+    ]
+    assert {each.engine for each in found.targets} == {"go"}
+    assert file(found, module / "ini" / "ini_test.go").taken_for == "target"
+    assert file(found, module / "ini" / "ini.go").taken_for == "source"
+    assert file(found, seeds).taken_for == "seeds"
+    assert file(found, module / "ini" / "testdata" / "words.txt").why
+    plan = plan_of(tomllib.loads(campaign_text(tree, found, tmp_path)), tmp_path / "c.toml")
+    assert {target.command for target in plan.targets} >= {(str(module / "ini"), "FuzzParse")}
+    now = content_of(module)
+    assert all(now[path] == before[path] for path in before if path.endswith(".go"))
+
+
+def test_a_package_in_a_module_and_a_module_without_go(tmp_path: Path, monkeypatch) -> None:
+    module = go_target.module(tmp_path)
+    assert len(look(module / "ini")[1].targets) == 5
+    monkeypatch.setattr("fuzzwise.engines.go.toolchain.find", lambda name: None)
+    monkeypatch.setattr("fuzzwise.engines.go.toolchain._USUAL", tmp_path / "none")
+    _, found = look(module)
+    assert not found.targets
+    assert "apt-get install golang" in file(found, module / "ini" / "ini_test.go").why
+
+
+def test_tests_of_go_in_no_module_are_told(tmp_path: Path) -> None:
+    (tmp_path / "x_test.go").write_text("package x\n\nfunc FuzzX(f *testing.F) {}\n")
+    _, found = look(tmp_path)
+    assert "no go.mod" in file(found, tmp_path / "x_test.go").why

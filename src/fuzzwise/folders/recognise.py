@@ -10,13 +10,14 @@ from pathlib import Path
 
 from fuzzwise.engines.target_keys import is_name
 from fuzzwise.errors import BadInput
-from fuzzwise.folders import cargo_fuzz, programs, python_scripts, rest
+from fuzzwise.folders import cargo_fuzz, go_modules, programs, python_scripts, rest
 from fuzzwise.folders.model import Found, FoundTarget, Tree
 from fuzzwise.folders.walk import walk
 from fuzzwise.text import printable
 
 KINDS: tuple[Callable[[Tree], Found], ...] = (
     cargo_fuzz.find,
+    go_modules.find,
     programs.find,
     python_scripts.find,
     rest.find,
@@ -51,7 +52,8 @@ def look_for_targets(
     raise BadInput(
         f"{printable(str(folder))}: there is no fuzz target in this folder. Looked for: programs "
         "with libFuzzer, AFL++ or fuzzwise in them, wrapper scripts of OSS-Fuzz, crates of "
-        f"cargo-fuzz, scripts of Atheris.{' What there is:' if shown else ' It is empty.'}{listed}"
+        "cargo-fuzz, fuzz tests of Go, scripts of Atheris."
+        f"{' What there is:' if shown else ' It is empty.'}{listed}"
     )
 
 

@@ -102,7 +102,8 @@ def _named_target(path: Path) -> NamedCommand | None:
         target = record.get("target") if isinstance(record, dict) else None
         if not isinstance(target, str):
             continue
-        if not Path(target).is_file():
+        place = record.get("package", target)  # a fuzz test of Go is in no file of its own
+        if not isinstance(place, str) or not Path(place).exists():
             raise BadInput(
                 f"{folder}: is a campaign on {target}, which is not there (any more). Give the "
                 f"program behind --, for example: fuzzwise triage {folder} -- {target} {INPUT}"

@@ -61,7 +61,7 @@ def _test(table: Table, home: Path) -> FuzzTest | None:
     if not function and len(known) > 1:
         table.problem("function", f"is missing; there {_are(known)}, and a target is one of them.")
         return None
-    return FuzzTest(package, function or known[0])
+    return FuzzTest(package.absolute(), function or known[0])
 
 
 def plan_fuzz(request: FuzzRequest) -> TargetPlan:

@@ -17,6 +17,7 @@ from fuzzwise.engines.go.failures import Failures, memory_limit
 from fuzzwise.engines.go.module import FuzzTest
 from fuzzwise.engines.go.problems import Lives, explain, failing_seed, stuck
 from fuzzwise.engines.go.process import GoProcess
+from fuzzwise.engines.go.replay import words
 from fuzzwise.engines.go.settings import GoSettings
 from fuzzwise.engines.go.toolchain import at, compiled
 from fuzzwise.engines.observer.folder import fingerprint
@@ -216,7 +217,7 @@ class Fuzzing:
         self._hung = 0.0
         self.counts.begin_process()
         self._files = sum(1 for _ in self.corpus.files())
-        words = [
+        known = [
             str(self.folder.program.absolute()),
             "-test.run=^$",
             f"-test.fuzz=^{self.test.function}$",
@@ -226,9 +227,9 @@ class Fuzzing:
         ]
         if self.settings.inputs is not None:
             # Go counts its corpus too; what is not made for that is made by the next process.
-            known = max(self._files + len(self.failures.place.seed_names()), self.lives.loaded)
-            words.append(f"-test.fuzztime={max(1, self.settings.inputs - self.counts.n + known)}x")
-        command = at(self.failures.place.package, words, memory_limit(self.settings))
+            seeds = max(self._files + len(self.failures.place.seed_names()), self.lives.loaded)
+            known.append(f"-test.fuzztime={max(1, self.settings.inputs - self.counts.n + seeds)}x")
+        command = at(self.failures.place.package, known, memory_limit(self.settings))
         return GoProcess(command, self._variables(), self.folder.scratch)
 
     def _variables(self) -> dict[str, str]:
@@ -309,7 +310,8 @@ class Fuzzing:
             {
                 **self._record,
                 "target": f"{self.test.package}/{self.test.function}",
-                "command": list(self.plan.command),
+                "package": str(self.test.package),
+                "command": list(words(self.test)),
                 "skipped": sorted(self.failures.skipped),
             },
         )

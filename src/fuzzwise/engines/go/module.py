@@ -44,13 +44,13 @@ def fuzz_tests(folder: Path) -> list[FuzzTest]:
     return [
         FuzzTest(place, name)
         for place in _packages(folder)
-        for name in sorted({name for path in _tests_in(place) for name in _functions(path)})
+        for name in sorted({name for path in _tests_in(place) for name in functions_in(path)})
     ]
 
 
 def tests_of(package: Path) -> list[str]:
     """The names of the fuzz tests of one package."""
-    return sorted({name for path in _tests_in(package) for name in _functions(path)})
+    return sorted({name for path in _tests_in(package) for name in functions_in(path)})
 
 
 def named(target: Path) -> FuzzTest | None:
@@ -140,7 +140,8 @@ def _tests_in(package: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith((".", "_")))
 
 
-def _functions(path: Path) -> list[str]:
+def functions_in(path: Path) -> list[str]:
+    """The names of the fuzz tests in one file."""
     try:
         return [name.decode() for name in _FUZZ.findall(read_limited(path))]
     except (OSError, BadInput, UnicodeDecodeError):

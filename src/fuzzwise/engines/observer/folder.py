@@ -195,7 +195,7 @@ class CampaignFolder:
         self._written = b""
 
 
-_WORDS = ("fingerprint", "generation", "target", "open")
+_WORDS = ("fingerprint", "generation", "target", "package", "open")
 _NUMBERS = {"seconds": LONGEST, "core_seconds": LONGEST, "inputs": MOST, "at_once": MOST}
 _LISTS = ("command", "skipped")
 
