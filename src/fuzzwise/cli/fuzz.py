@@ -138,8 +138,8 @@ def command(
 
     TARGET is a libFuzzer harness: built with `fuzzwise build`, `fuzzwise cc` or the library of
     `fuzzwise engine`, or as somebody else has built it. Or it is a program built for AFL++, a
-    Python file with a function TestOneInput(data), or with --engine black-box any program that
-    reads a file, from one seed file. `fuzzwise doctor TARGET` tells which. Without a limit it
+    Python file with a function TestOneInput(data), a fuzz test of Go as PACKAGE/FuzzX, or with
+    --engine black-box any program that reads a file, from one seed file. `fuzzwise doctor TARGET` tells which. Without a limit it
     fuzzes until Ctrl-C. Crashes do not end the campaign: the input is kept, crashes with the same
     stack are one bug, and fuzzing goes on.
 

@@ -55,7 +55,7 @@ def read_fuzzed(
     limits.finish()
     words = options(table)
     length = table.whole("max_length", 0, 1, 1 << 30) or None
-    corpus, zips = _corpora(table, home)
+    corpus, zips = read_corpora(table, home)
     dictionary = existing(table, "dictionary", table.text("dictionary", ""), home)
     if dictionary is not None and (wrong := wrong_line(dictionary)):
         table.problem("dictionary", f'has {wrong}; expected lines such as word="a\\xff".')
@@ -125,7 +125,7 @@ def _variable(table: Table, name: str) -> str:
     return table.value(name, "a text, for a variable of the environment", read, "") or ""
 
 
-def _corpora(table: Table, home: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+def read_corpora(table: Table, home: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Folders and files to start from; and archives of them.
 
     A zip that is named is one. Those that a pattern names may be inputs of a target that reads

@@ -9,6 +9,7 @@ from fuzzwise.engines.contract import CommonKeys, FuzzRequest, TargetPlan
 from fuzzwise.engines.go.module import FuzzTest, fuzz_tests, module_of, named, tests_of
 from fuzzwise.engines.go.settings import GoSettings
 from fuzzwise.engines.go.toolchain import find_go
+from fuzzwise.engines.harness_keys import read_corpora
 from fuzzwise.engines.starting import STARTUP
 from fuzzwise.engines.target_files import existing
 from fuzzwise.errors import BadInput
@@ -27,11 +28,7 @@ def read_go(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     memory = limits.whole("memory_mib", 2048, 256, 1 << 24)
     startup = limits.duration("startup", STARTUP, "1s", "1d")
     limits.finish()
-    corpus = tuple(
-        path
-        for text in table.texts("corpus", ())
-        if (path := existing(table, "corpus", text, keys.home))
-    )
+    corpus, zips = read_corpora(table, keys.home)
     test = _test(table, keys.home)
     if test is None:
         return []
@@ -40,7 +37,7 @@ def read_go(table: Table, keys: CommonKeys) -> list[TargetPlan]:
     return [
         TargetPlan(
             keys.name or test.function, keys.engine, command, corpus, None, settings,
-            share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk,
+            share=keys.share, jobs=keys.jobs, accepted_risk=keys.accepted_risk, seed_zips=zips,
         )
     ]  # fmt: skip
 
