@@ -60,7 +60,7 @@ tour: $(READY)
 	@echo
 	@echo "Open tour-out/urn.html and tour-out/bugs.html in a browser for the charts."
 
-# The pictures of the README, from the campaign of the demo; the page needs chromium.
+# The pictures of the README, from the campaign of the demo; the pages need chromium.
 pictures: $(READY)
 	$(BIN)/python tools/pictures.py demo-out/campaign docs/figures
 
@@ -74,6 +74,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/optimum_speed.py
 	$(BIN)/python benchmarks/blackbox_speed.py
 	$(BIN)/python benchmarks/store_speed.py
+	$(BIN)/python benchmarks/serve_speed.py
 	$(BIN)/python benchmarks/campaign_speed.py
 	$(BIN)/python benchmarks/watch_speed.py
 	$(BIN)/python benchmarks/afl_speed.py

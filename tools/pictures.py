@@ -1,15 +1,17 @@
-"""Pictures for the README, from the folder of a campaign: its live view and its report.
+"""Pictures for the README, from the folder of a campaign: its live view, its page, its report.
 
     python tools/pictures.py DIR docs/figures
 
 writes run.svg, what `fuzzwise run` shows of the campaign in DIR on a terminal of 100 x 30 (while
-it runs or after it), and report.png, the top of its report as chromium draws it.
+it runs or after it), live.png, the top of its live page, and report.png, the top of its report,
+both as chromium draws them.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -46,22 +48,41 @@ def live_view(state: CampaignState, width: int = WIDTH, height: int = HEIGHT) ->
 
 def report_page(folder: Path, picture: Path) -> str:
     """Draw the report of a campaign with a browser; a sentence about what became of it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        page = Path(scratch) / "report.html"
+        _run(sys.executable, "-m", "fuzzwise", "report", str(folder), "-o", str(page))
+        return _drawn(page.as_uri(), picture)
+
+
+def live_page(folder: Path, picture: Path) -> str:
+    """Draw the live page of a campaign with a browser; a sentence about what became of it."""
+    words = [sys.executable, "-m", "fuzzwise", "serve", str(folder), "--port", "0", "--json"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    try:
+        said = ""
+        while server.stdout and not said.rstrip().endswith("}"):
+            said += server.stdout.readline()
+        return _drawn(json.loads(said)["link"], picture)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _drawn(address: str, picture: Path) -> str:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return f"{picture} is not made: it needs chromium (apt-get install chromium)."
     with tempfile.TemporaryDirectory() as scratch:
-        page = Path(scratch) / "report.html"
-        _run(sys.executable, "-m", "fuzzwise", "report", str(folder), "-o", str(page))
         _run(
             *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
             *(f"--user-data-dir={scratch}/browser", f"--window-size={PAGE}"),
-            *(f"--screenshot={picture.resolve()}", page.as_uri()),
+            *(f"--screenshot={picture.resolve()}", address),
         )
     return f"{picture} is made."
 
 
 def main() -> None:
-    """Make both pictures."""
+    """Make all pictures."""
     from reading import read_state
 
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -71,6 +92,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "run.svg").write_text(live_view(read_state(given.campaign)))
     print(f"{given.out / 'run.svg'} is made.")  # noqa: T201
+    print(live_page(given.campaign, given.out / "live.png"))  # noqa: T201
     print(report_page(given.campaign, given.out / "report.png"))  # noqa: T201
 
 

@@ -49,6 +49,7 @@ class Campaign:
         self._sparks_pace = Pace(SPARKS_SHARE * share, 2 * OFTEN)
         self._reader: Reader = open_reader(folder)
         self._seen: object = None
+        self._seen_before: object = None
         self._reading = threading.Lock()
 
     @property
@@ -87,10 +88,11 @@ class Campaign:
         files, running = glance(self.folder), self._reader.is_running()
         seen = (files, running)
         try:
-            if seen == self._seen and not now.problem:
+            if seen == self._seen == self._seen_before and not now.problem:
                 return
             state, problem = self._reader.state(), ""
-            self._seen = seen
+            # And once more at the next look: files written twice within a tick look alike.
+            self._seen_before, self._seen = self._seen, seen
         except FuzzwiseError as error:
             has_begun = files is not None and not running
             state, problem = now.state, printable(str(error)) if has_begun or now.state else ""

@@ -57,6 +57,7 @@ class Live:
         self._views: OrderedDict[object, View] = OrderedDict()
         self._bell = asyncio.Event()
         self._wanted = asyncio.Event()
+        self.unexpected: Callable[[Exception], None] = lambda error: None  # noqa: ARG005
         self.readers = 0
         self.closing = False
 
@@ -78,8 +79,11 @@ class Live:
             await self._wanted.wait()
             before = self.moment()
             for campaign in self._campaigns:
-                await run_in_threadpool(campaign.look)
-                await run_in_threadpool(campaign.look_back)
+                try:
+                    await run_in_threadpool(campaign.look)
+                    await run_in_threadpool(campaign.look_back)
+                except Exception as error:  # the page goes on as it was
+                    self.unexpected(error)
             if before != self.moment():
                 self._ring()
             await asyncio.sleep(max(0.2, min(c.pace.seconds_left() for c in self._campaigns)))

@@ -11,12 +11,14 @@ class Pace:
     """Waits as long as the work was expensive: a hundred targets are read often, a million seldom.
 
     ``share`` is the part of one core that it may take, ``least`` and ``most`` bound the seconds
-    between two times.
+    between two times. Of the latest two times, the cheaper one counts: the first loads modules, and
+    any may have to clean up behind others.
     """
 
     def __init__(self, share: float, least: float, most: float = 300.0) -> None:
         self._share, self._least, self._most = share, least, most
         self._wait = least
+        self._before: float | None = None
         self._done = float("-inf")
 
     @contextmanager
@@ -27,8 +29,9 @@ class Pace:
             yield
         finally:
             spent = time.thread_time() - before
-            self._wait = min(self._most, max(self._least, spent / self._share))
-            self._done = time.monotonic()
+            usual = min(spent, self._before) if self._before is not None else 0.0
+            self._wait = min(self._most, max(self._least, usual / self._share))
+            self._before, self._done = spent, time.monotonic()
 
     def seconds_left(self) -> float:
         """Seconds until it is time again; 0 where it is."""

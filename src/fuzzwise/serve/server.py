@@ -122,7 +122,7 @@ class Server:
 
     async def _serve(self) -> None:
         site = self._site_of()
-        site.unexpected = self._unexpected
+        site.unexpected = site.live.unexpected = self._unexpected
         config = self._uvicorn.Config(
             site.application(self._token),
             loop="asyncio",
