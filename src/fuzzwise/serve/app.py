@@ -30,6 +30,7 @@ from fuzzwise.serve.guard import LOGIN, Guard, Token, safe_next
 from fuzzwise.serve.live import MOST_READERS, Draw, Live
 from fuzzwise.serve.metrics import metrics_text
 from fuzzwise.serve.pages import FILES, NotThere, Pages
+from fuzzwise.serve.pieces import Page
 from fuzzwise.text import printable
 
 STATIC = {
@@ -135,8 +136,8 @@ class Site:
 async def _page(site: Site, request: Request, template: str, **more: str) -> Response:
     """A whole page, and the address of its events."""
     campaign = site.campaigns.get(request.path_params.get("key", ""))
-    if campaign:
-        await run_in_threadpool(campaign.look)
+    if campaign and not (site.live.readers and campaign.moment.state):
+        await run_in_threadpool(campaign.look)  # while others look on, it is read for them
     view = site.live.view(_view_key(request, template), _draw_of(site, request, template))
     page, mark = await view.first()
     name = campaign.moment.state.name if campaign and campaign.moment.state else ""
@@ -163,7 +164,7 @@ def _draw_of(site: Site, request: Request, template: str) -> Draw:
     campaign = site.campaign(request)
     match template:
         case "overview":
-            return lambda draw: pages.overview(campaign, campaign.moment)  # noqa: ARG005
+            return lambda draw: _overview_page(pages, campaign)  # noqa: ARG005
         case "target":
             name = query.get("name", "")
             return lambda draw: pages.target(campaign, campaign.moment, name, draw=draw)
@@ -174,6 +175,11 @@ def _draw_of(site: Site, request: Request, template: str) -> Draw:
             part = _part(query.get("from"), query.get("to"))
             return lambda draw: pages.timeline(campaign, campaign.moment, part, draw=draw)
     raise NotThere("There is no such page.")
+
+
+def _overview_page(pages: Pages, campaign: Campaign) -> Page:
+    with campaign.pace.charged():  # it is drawn anew after each reading
+        return pages.overview(campaign, campaign.moment)
 
 
 def _part(start: str | None, end: str | None) -> tuple[float, float] | None:

@@ -18,9 +18,9 @@ from fuzzwise.text import printable
 
 OFTEN = 1.0
 """Seconds between two readings of a store, at least."""
-STATE_SHARE = 0.012
+STATE_SHARE = 0.015
 """The part of a core for reading what all campaigns are now, and drawing their pages anew."""
-SPARKS_SHARE = 0.006
+SPARKS_SHARE = 0.004
 """The part of a core for reading what they were before."""
 SPARK_POINTS = 24
 

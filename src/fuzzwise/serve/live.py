@@ -20,6 +20,8 @@ AGAIN = 2000
 """Milliseconds after which a browser tries again."""
 MOST_READERS = 100
 MOST_VIEWS = 200
+MOST_TOLD = 4
+"""Events of a view that are kept for others who are where one reader was."""
 
 Draw = Callable[[bool], Page]
 """Makes a page; draws its charts too, if it is told to, which takes a while."""
@@ -33,6 +35,8 @@ class View:
         self._draw = draw
         self._drawing = asyncio.Lock()
         self._of: object = None
+        self._told: dict[str, tuple[str, str]] = {}
+        self._told_at = ""
 
     async def first(self) -> tuple[Page, str]:
         """The page now, without waiting for charts, and the mark of who has it."""
@@ -47,6 +51,19 @@ class View:
             if self._of != moment:
                 self.changes.take(await run_in_threadpool(self._draw, True))
                 self._of = moment
+
+    def news_since(self, mark: str) -> tuple[str, str]:
+        """Where a reader is then, and the event for one at a mark; made once for all there."""
+        now = self.changes.mark()
+        if now != self._told_at:
+            self._told, self._told_at = {}, now
+        if mark not in self._told:
+            told, news = self.changes.since(mark)
+            text = _event("news", told, news) if news else ": nothing new\n\n"
+            if len(self._told) >= MOST_TOLD:
+                return told, text
+            self._told[mark] = (told, text)
+        return self._told[mark]
 
 
 class Live:
@@ -74,9 +91,8 @@ class Live:
         return tuple(campaign.moment.number for campaign in self._campaigns)
 
     async def read_stores(self) -> None:
-        """Look at the stores, at their pace, while anybody looks on."""
+        """Look at the stores, once and then at their pace while anybody looks on."""
         while True:
-            await self._wanted.wait()
             before = self.moment()
             for campaign in self._campaigns:
                 try:
@@ -86,6 +102,7 @@ class Live:
                     self.unexpected(error)
             if before != self.moment():
                 self._ring()
+            await self._wanted.wait()
             await asyncio.sleep(max(0.2, min(c.pace.seconds_left() for c in self._campaigns)))
 
     def close(self) -> None:
@@ -112,8 +129,8 @@ class Live:
                     await view.refreshed(self.moment())
                 except (NotThere, FuzzwiseError) as error:
                     yield _event("problem", mark, {"sentence": str(error)})
-                mark, news = view.changes.since(mark)
-                yield _event("news", mark, news) if news else ": nothing new\n\n"
+                mark, text = view.news_since(mark)
+                yield text
                 if closing:
                     yield _event("bye", mark, {})
                     return

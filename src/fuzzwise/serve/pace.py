@@ -33,6 +33,16 @@ class Pace:
             self._wait = min(self._most, max(self._least, usual / self._share))
             self._before, self._done = spent, time.monotonic()
 
+    @contextmanager
+    def charged(self) -> Iterator[None]:
+        """Around other work that comes of it: the next time is later by what that costs."""
+        before = time.thread_time()
+        try:
+            yield
+        finally:
+            later = (time.thread_time() - before) / self._share
+            self._wait = min(self._most, self._wait + later)
+
     def seconds_left(self) -> float:
         """Seconds until it is time again; 0 where it is."""
         return max(0.0, self._done + self._wait - time.monotonic())

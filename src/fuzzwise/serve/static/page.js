@@ -15,13 +15,18 @@ function element(html) {
   return holder.content.firstElementChild;
 }
 
-function pieceNamed(name) {
-  return document.querySelector(`[data-piece="${CSS.escape(name)}"]`);
+function allPieces() {
+  return new Map([...document.querySelectorAll("[data-piece]")].map((e) => [e.dataset.piece, e]));
 }
 
 const FOCUSABLE = "a, button, summary, [tabindex]";
 
 function replacePiece(old, fresh) {
+  if (old.tagName === "TR" && !old.contains(document.activeElement)) {
+    fresh.hidden = old.hidden;
+    old.replaceWith(fresh);  // rows are many, and have nothing to open or to scroll
+    return;
+  }
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const place = focused ? [...old.querySelectorAll(FOCUSABLE)].indexOf(focused) : -1;
   const open = [...old.querySelectorAll("details")].map((each) => each.open);
@@ -34,7 +39,8 @@ function replacePiece(old, fresh) {
 
 function takeNews(news) {
   const pieces = new Map(Object.entries(news.pieces || {}));
-  if (pieces.has("head") && !pieceNamed("head")) {
+  const there = allPieces();
+  if (pieces.has("head") && !there.has("head")) {
     location.reload();  // the campaign has begun: there is a whole page now
     return;
   }
@@ -44,11 +50,11 @@ function takeNews(news) {
     const wanted = new Set(keys);
     for (const child of [...list.children]) if (!wanted.has(child.dataset.piece)) child.remove();
     for (const key of keys) {
-      if (!pieceNamed(key) && pieces.has(key)) list.append(element(pieces.get(key)));
+      if (!there.has(key) && pieces.has(key)) list.append(element(pieces.get(key)));
     }
   }
   for (const [name, html] of pieces) {
-    const old = pieceNamed(name);
+    const old = there.get(name);
     if (old) replacePiece(old, element(html));
   }
   if (table && (news.lists || [...pieces.keys()].some((name) => name.startsWith("target-")))) {
@@ -107,19 +113,21 @@ function choose(changes, replace) {
   arrange();
 }
 
-function compare(sort, up) {
+const byName = new Intl.Collator("en", { numeric: true }).compare;
+
+function inOrder(rows, sort, up) {
   const sign = up ? 1 : -1;
-  if (sort === "name") {
-    return (a, b) => -sign * a.dataset.name.localeCompare(b.dataset.name, "en", { numeric: true });
-  }
-  const key = `by${sort.charAt(0).toUpperCase()}${sort.slice(1)}`;
-  return (a, b) => sign * (Number(a.dataset[key]) - Number(b.dataset[key]));
+  const key = `data-by-${sort}`;
+  const [value, compare] = sort === "name"
+    ? [(row) => row.dataset.name, (a, b) => -sign * byName(a[0], b[0])]
+    : [(row) => Number(row.getAttribute(key)), (a, b) => sign * (a[0] - b[0])];
+  return rows.map((row) => [value(row), row]).sort(compare).map((pair) => pair[1]);
 }
 
 function arrange() {
   const { sort, up, q, show } = choice();
   const rows = [...table.tBodies[0].rows];
-  const sorted = [...rows].sort(compare(sort, up));
+  const sorted = inOrder(rows, sort, up);
   if (sorted.some((row, i) => row !== rows[i])) {
     const focused = document.activeElement;
     table.tBodies[0].append(...sorted);
@@ -130,7 +138,7 @@ function arrange() {
   for (const row of rows) {
     const fits = row.dataset.name.toLowerCase().includes(wanted) &&
       (!show || (show === "bugs" ? Number(row.dataset.bugs) > 0 : row.dataset.state === show));
-    row.hidden = !fits;
+    if (row.hidden === fits) row.hidden = !fits;
     shown += fits ? 1 : 0;
   }
   for (const head of table.tHead.querySelectorAll("[data-sort]")) {
