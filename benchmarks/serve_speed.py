@@ -63,7 +63,8 @@ def main() -> None:
             store_speed.make(large, given.epochs)
         store_speed.TARGETS = TARGETS
         page_of_large(large)
-        campaign_beside_readers(Path(place), given.pairs, given.seconds)
+        if given.pairs:
+            campaign_beside_readers(Path(place), given.pairs, given.seconds)
 
 
 def page_of_large(folder: Path) -> None:

@@ -28,6 +28,7 @@ from fuzzwise.store.states import CampaignState
 
 WIDTH, HEIGHT = 100, 30
 PAGE = "1200,1400"
+LIVE = "1320,1250"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Rich names fonts on a server; a picture must not fetch anything.
 SVG = re.sub(r"@font-face \{\{.*?\}\}\s*(?=@|\.)", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
@@ -51,7 +52,7 @@ def report_page(folder: Path, picture: Path) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         page = Path(scratch) / "report.html"
         _run(sys.executable, "-m", "fuzzwise", "report", str(folder), "-o", str(page))
-        return _drawn(page.as_uri(), picture)
+        return _drawn(page.as_uri(), picture, PAGE)
 
 
 def live_page(folder: Path, picture: Path) -> str:
@@ -62,20 +63,20 @@ def live_page(folder: Path, picture: Path) -> str:
         said = ""
         while server.stdout and not said.rstrip().endswith("}"):
             said += server.stdout.readline()
-        return _drawn(json.loads(said)["link"], picture)
+        return _drawn(json.loads(said)["link"], picture, LIVE)
     finally:
         server.terminate()
         server.wait()
 
 
-def _drawn(address: str, picture: Path) -> str:
+def _drawn(address: str, picture: Path, size: str) -> str:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return f"{picture} is not made: it needs chromium (apt-get install chromium)."
     with tempfile.TemporaryDirectory() as scratch:
         _run(
             *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-            *(f"--user-data-dir={scratch}/browser", f"--window-size={PAGE}"),
+            *(f"--user-data-dir={scratch}/browser", f"--window-size={size}"),
             *(f"--screenshot={picture.resolve()}", address),
         )
     return f"{picture} is made."

@@ -18,9 +18,9 @@ from fuzzwise.text import printable
 
 OFTEN = 1.0
 """Seconds between two readings of a store, at least."""
-STATE_SHARE = 0.015
+STATE_SHARE = 0.010
 """The part of a core for reading what all campaigns are now, and drawing their pages anew."""
-SPARKS_SHARE = 0.004
+SPARKS_SHARE = 0.003
 """The part of a core for reading what they were before."""
 SPARK_POINTS = 24
 
