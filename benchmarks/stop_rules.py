@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, log
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.registry import DEFAULT, find
-from fuzzwise.judge import until
+from fuzzwise.judge import Terms, judge, until
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import Campaign
 from fuzzwise.stopping import AcceptedRisk
@@ -64,6 +64,39 @@ def accepted_risk(risk: float) -> Stops:
         return next((n for n in looks if rule(until(end, n)).stop), None)
 
     return stops
+
+
+@dataclass(frozen=True)
+class StopCase:
+    """Asked when our rule stops, that many times the inputs before it did; errors are log10."""
+
+    subject: str
+    ahead: float
+    error: float
+    held: bool
+    risk_error: float
+
+
+def stop_cases(
+    campaign: Campaign, risks: tuple[float, ...], first: int = 3200
+) -> Iterator[StopCase]:
+    """Every stop of a campaign, asked for at each 1.5 times the inputs before it; where there is a forecast."""
+    end = last(campaign)
+    for risk in risks:
+        stop = accepted_risk(risk)(campaign)
+        n = first
+        while stop and n < stop:
+            judged = judge(until(end, n), Terms(risk))
+            left, low_risk = judged.inputs_to_stop, judged.inputs_left
+            if left and low_risk and left.low is not None and left.high is not None:
+                yield StopCase(
+                    campaign.subject,
+                    stop / n,
+                    float(np.log10((n + left.value) / stop)),
+                    n + left.low <= stop <= n + left.high,
+                    float(np.log10((n + low_risk.value) / stop)),
+                )
+            n = int(n * 1.5)
 
 
 def moment(risk: float) -> Stops:

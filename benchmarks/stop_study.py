@@ -11,6 +11,8 @@ import argparse
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.snapshot import Campaign, read
 from real import DEFAULT_WORK
 from stop_rules import (
+    StopCase,
     Stops,
     Truth,
     accepted_risk,
@@ -29,12 +32,21 @@ from stop_rules import (
     moment,
     nothing_new,
     saturation,
+    stop_cases,
     truth_of,
 )
 
 CHOSEN_ON = ("freetype", "libpng", "lz4", "zlib")
 """The libraries on which the numbers of the bent power law were chosen; all others check it."""
 RISKS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
+AHEAD = (1, 2, 4, 8, 16, 32, 64)
+STOP_MEASURES: dict[str, Callable[[list[StopCase]], str]] = {
+    "cases": lambda found: f"{len(found)}",
+    "median": lambda found: f"{np.median([c.error for c in found]):+.2f}",
+    "absolute": lambda found: f"{np.median([abs(c.error) for c in found]):.2f}",
+    "holds": lambda found: f"{np.mean([c.held for c in found]):.0%}",
+    "Δ low enough: median": lambda found: f"{np.median([c.risk_error for c in found]):+.2f}",
+}
 RULES: dict[str, Stops] = {
     "accepted risk 10⁻² (fuzzwise)": accepted_risk(1e-2),
     "accepted risk 10⁻³ (fuzzwise)": accepted_risk(1e-3),
@@ -57,7 +69,8 @@ def main() -> None:
     options = parser.parse_args()
     began = time.monotonic()
     campaigns = _recorded(options.work / "campaigns")
-    lines = [*_head(campaigns), *_forecasts(campaigns), *_stops(campaigns), *_rivals(campaigns)]
+    parts = (_head, _forecasts, _stop_forecasts, _stops, _rivals)
+    lines = [line for part in parts for line in part(campaigns)]
     (options.out / "stop-study.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(campaigns)} campaigns judged in {time.monotonic() - began:.0f} s")
 
@@ -129,6 +142,28 @@ def _forecast_table(found: list[Case]) -> list[str]:
             cells = ["–" if s is None else format(getattr(s, field), form) for s in scores]
             lines.append(f"| {name} | {title} | {' | '.join(cells)} |")
     return lines
+
+
+def _stop_forecasts(campaigns: list[Campaign]) -> list[str]:
+    """How well the stop itself is foretold, which is what is shown as left."""
+    lines = [
+        "### The stop itself",
+        "",
+        "What is shown as *left* is when the rule will say stop, which is later than Δ is low enough, by what",
+        "the rule needs to be sure. Asked at each 1.5 times the inputs for all accepted risks below at which it",
+        "did stop: log10(predicted inputs at the stop / true ones), and the same of when Δ is low enough.",
+        "",
+        "| libraries | | " + " | ".join(f"{a} to {b} times" for a, b in pairwise(AHEAD)) + " |",
+        "|---|---|" + "---|" * (len(AHEAD) - 1),
+    ]
+    found = [case for campaign in campaigns for case in stop_cases(campaign, RISKS)]
+    for title, chosen in (("not chosen on", False), ("chosen on", True)):
+        some = [case for case in found if (case.subject in CHOSEN_ON) == chosen]
+        groups = [[c for c in some if a <= c.ahead < b] for a, b in pairwise(AHEAD)]
+        for name, measure in STOP_MEASURES.items():
+            cells = [measure(group) if group else "–" for group in groups]
+            lines.append(f"| {title} | {name} | {' | '.join(cells)} |")
+    return [*lines, ""]
 
 
 def _stops(campaigns: list[Campaign]) -> list[str]:

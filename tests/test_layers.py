@@ -30,7 +30,7 @@ shape = _tool("shape")
 ENGINES = shape.engines_of(SOURCE)
 IMPORTS = list(shape.imports(SOURCE))
 
-JUDGING = ("estimators", "stopping", "forecast", "judge")
+JUDGING = ("estimators", "stopping", "forecast", "stop_forecast", "judge")
 ENGINE_PARTS = ("engines", *sorted(ENGINES))
 STRANGERS = {
     ENGINE_PARTS: (*JUDGING, "schedulers"),

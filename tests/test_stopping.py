@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput, NotEstimable
-from fuzzwise.forecast import as_seconds, inputs_left
-from fuzzwise.judge import Terms, judge
+from fuzzwise.forecast import as_seconds, expected_path, inputs_left
+from fuzzwise.judge import Terms, judge, until
 from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation
 from fuzzwise.stopping import (
@@ -29,7 +29,9 @@ QUIET = Observation(n=10**6, seconds=60.0, last_discovery_seconds=2.0, discoveri
 
 def test_looks_only_when_the_inputs_are_a_tenth_more():
     rule = AcceptedRisk(0.5)
-    assert rule(replace(QUIET, n=99), since=0).detail == "Next look at 100 inputs."
+    assert "before 100 inputs" in rule(replace(QUIET, n=99), since=0).detail
+    assert rule(replace(QUIET, n=100), since=0).estimate is not None
+    assert rule(replace(QUIET, n=109), since=100).detail == "Next look at 110 inputs."
     assert rule(replace(QUIET, n=109), since=100).estimate is None
     assert rule(replace(QUIET, n=110), since=100).estimate is not None
     assert rule(replace(QUIET, n=1000), since=100).estimate is not None
@@ -227,6 +229,44 @@ def test_what_is_too_far_to_tell_has_a_lower_end_only():
     left = inputs_left(BUSY, 1e-9)
     assert left.value == left.high == float("inf")
     assert 10 * BUSY.n < left.low < 1e9
+
+
+def falling(rng, n: int, ahead: int) -> np.ndarray:
+    """Discoveries to n·ahead inputs of a campaign with Δ = 200/m at each m from 200 on."""
+    times = 200 * np.exp(np.cumsum(rng.exponential(1 / 200, 4000)))
+    return np.unique(np.ceil(times[times <= n * ahead])).astype(np.int64)
+
+
+def test_the_stop_is_forecast_where_it_comes_later():
+    """40 campaigns that go on as they did, asked when a sixteenth of the way is behind them."""
+    rng, rule = np.random.default_rng(31), AcceptedRisk(1e-3)
+    errors, held = [], []
+    for _ in range(40):
+        whole = Observation(n=10**6, discoveries=falling(rng, 10**6, 1))
+        stop = rule.stop_along(whole, 0, whole.n)
+        now = until(whole, stop // 16)
+        left = judge(now, Terms(accepted_risk=1e-3)).inputs_to_stop
+        errors.append(np.log10((now.n + left.value) / stop))
+        held.append(now.n + left.low <= stop <= now.n + left.high)
+        risk_is_low = inputs_left(now, 1e-3).value
+        assert risk_is_low < left.value
+    assert abs(np.median(errors)) < 0.2  # a power law that does not bend, against the priors
+    assert np.mean(held) >= 0.9
+
+
+def test_a_stop_is_never_forecast_sooner_than_the_rule_can_say_so():
+    for found in (BUSY.discoveries, ints(range(1, 1001, 7)), ints([*range(1, 40), 900])):
+        judged = judge(replace(BUSY, discoveries=found), Terms(accepted_risk=1e-3))
+        assert judged.inputs_to_stop.low >= judged.earliest_stop - BUSY.n
+        assert judged.seconds_to_stop.value == judged.seconds_to_decision
+
+
+def test_where_too_much_is_expected_to_be_listed_the_stop_follows_the_risk():
+    many = ints(np.unique(np.geomspace(1, 10**9, 2_000_000).astype(np.int64)))
+    judged = judge(Observation(n=10**9, seconds=1.0, discoveries=many), Terms(accepted_risk=1e-5))
+    with pytest.raises(NotEstimable, match="expects more than"):
+        expected_path(judged.observation)
+    assert judged.inputs_to_stop.value >= judged.inputs_left.value > 0
 
 
 def test_preferred_seeds_that_wait_put_the_accepted_risk_further_off():

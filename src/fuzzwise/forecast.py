@@ -23,6 +23,12 @@ IN_SIGHT = 1e6
 FINE = np.linspace(0, log(IN_SIGHT), 2001)
 """ln of the times at which the forecast is looked at: steps of less than a percent."""
 
+NEAR = np.linspace(0, log(FURTHEST), 400)
+"""The same, no further than forecasts go."""
+
+MOST_LISTED = 200_000
+"""Discoveries to come that are listed one by one."""
+
 
 def inputs_left(
     observation: Observation, accepted_risk: float, confidence: float = 0.95
@@ -34,13 +40,7 @@ def inputs_left(
     present inputs, too far to tell; the lower end still tells the least.
     NotEstimable with too few discoveries to fit anything.
     """
-    times = need_discoveries(observation)
-    n = observation.n
-    if n == 0:
-        raise NotEstimable("needs at least one input")
-    law = fit_bent(times, n)
-    if law is None:
-        raise NotEstimable(f"needs {LEAST} discoveries of late to see how they become rarer")
+    law, n = _law(observation), observation.n
     mean, deviation = law.ahead(FINE)
     mean = mean + _waiting(observation)
     spread = normal_quantile(confidence) * deviation
@@ -49,6 +49,26 @@ def inputs_left(
     )
     value = value if value <= n * (FURTHEST - 1) else inf
     return Estimate(value, min(low, value), max(high, value), confidence, "bent-power-law", n)
+
+
+def expected_path(observation: Observation, deviations: float = 0.0) -> Observation:
+    """The campaign after 100 times its inputs, with discoveries where they are expected.
+
+    They are where the mean of ln Δ, plus so many of its deviations at each moment, expects them.
+    NotEstimable where there is no forecast, or more would come than are worth a list.
+    """
+    n = observation.n
+    mean, deviation = _law(observation).ahead(NEAR)
+    pace = n * np.exp(NEAR + np.minimum(mean + deviations * deviation, 0))
+    steps = (pace[1:] + pace[:-1]) / 2 * np.diff(NEAR)
+    expected = np.concatenate([[0.0], np.cumsum(steps)])
+    if expected[-1] > MOST_LISTED:
+        raise NotEstimable(f"expects more than {MOST_LISTED:,} discoveries")
+    at = np.interp(np.arange(0.5, expected[-1]), expected, NEAR)
+    to_come = np.ceil(n * np.exp(at)).astype(np.int64)
+    to_come = to_come[np.diff(to_come, prepend=n) > 0]
+    times = np.concatenate([need_discoveries(observation), to_come])
+    return replace(observation, n=n * FURTHEST, discoveries=times)
 
 
 def as_seconds(left: Estimate, observation: Observation) -> Estimate | None:
@@ -62,6 +82,15 @@ def as_seconds(left: Estimate, observation: Observation) -> Estimate | None:
         low=None if left.low is None else left.low * pace,
         high=None if left.high is None else left.high * pace,
     )
+
+
+def _law(observation: Observation) -> BentPowerLaw:
+    if observation.n == 0:
+        raise NotEstimable("needs at least one input")
+    law = fit_bent(need_discoveries(observation), observation.n)
+    if law is None:
+        raise NotEstimable(f"needs {LEAST} discoveries of late to see how they become rarer")
+    return law
 
 
 def _waiting(observation: Observation) -> float:

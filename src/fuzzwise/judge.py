@@ -22,6 +22,7 @@ from fuzzwise.forecast import as_seconds, inputs_left
 from fuzzwise.model import Estimate, Ints, Observation
 from fuzzwise.power_law import fit_growth
 from fuzzwise.special import gammaincinv
+from fuzzwise.stop_forecast import inputs_to_stop
 from fuzzwise.stopping import AcceptedRisk, Decision
 from fuzzwise.text import many, upper_bound
 
@@ -104,6 +105,24 @@ class Judgement:
             return None
         return _possible(partial(rule.earliest_stop, self.observation))
 
+    @cached_property
+    def inputs_to_stop(self) -> Estimate | None:
+        """Inputs until the rule says stop, if discoveries go on to become rarer as they did.
+
+        That is later than the risk is low enough, by what the rule needs to be sure. The lower end
+        is no less than if nothing more is found; ``inf`` is more than can be told. None where
+        there is no rule or no forecast.
+        """
+        rule = self.terms.rule
+        if rule is None or self.observation.n == 0:
+            return None
+        return _possible(partial(inputs_to_stop, self.observation, rule))
+
+    @property
+    def seconds_to_stop(self) -> Estimate | None:
+        """The same in time on a core, at the speed of the campaign so far."""
+        return as_seconds(self.inputs_to_stop, self.observation) if self.inputs_to_stop else None
+
     @property
     def seconds_to_next_look(self) -> float | None:
         """The time until the rule looks next, at the speed so far; None without one of them."""
@@ -116,16 +135,12 @@ class Judgement:
 
     @property
     def seconds_to_decision(self) -> float | None:
-        """The time until the rule can say stop: no less than if nothing more is found.
+        """The time until the rule says stop, as far as can be told: at the least, if no more can.
 
-        A forecast of when the risk is low enough says 0 as soon as the risk is; the rule needs the
-        upper end of the interval. Where there is no forecast, it is the least that the rule needs;
         None without a rule or a speed.
         """
-        forecast, least = self.seconds_left, self.seconds_to_earliest_stop
-        known = [least] if least is not None else []
-        known += [forecast.value] if forecast is not None else []
-        return max(known, default=None)
+        forecast = self.seconds_to_stop
+        return self.seconds_to_earliest_stop if forecast is None else forecast.value
 
     def _seconds_until(self, inputs: int | None) -> float | None:
         n, seconds = self.observation.n, self.observation.seconds

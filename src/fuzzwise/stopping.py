@@ -112,16 +112,29 @@ class AcceptedRisk:
         It is no forecast but a bound: what is found until then only delays it. None where that is
         further away than any campaign gets.
         """
-        now = self.look(observation.n)
-        ahead = 1
-        while not self._stops_if_quiet(observation, now + ahead):
-            ahead *= 2
-            if ahead > FURTHEST:
+        return self._first_stop(observation, self.look(observation.n), FURTHEST)
+
+    def stop_along(self, path: Observation, since: int, until: int) -> int | None:
+        """The inputs at the first look in (since, until] that says stop; None where none does.
+
+        ``path`` has the discoveries of a campaign up to ``until``, be they only expected, as ones
+        that become rarer: from the look that says stop on, all are taken to.
+        """
+        now = self.look(since)
+        return self._first_stop(path, now, self.look(until) - now)
+
+    def _first_stop(self, path: Observation, now: int, most: int) -> int | None:
+        """By steps that double, and then by halving, at most so many looks from now."""
+        behind, ahead = 0, 1
+        while ahead <= most and not self._stops(path, now + ahead):
+            behind, ahead = ahead, 2 * ahead
+        if ahead > most:
+            if behind >= most or not self._stops(path, now + most):
                 return None
-        behind = ahead // 2
+            ahead = most
         while ahead - behind > 1:
             middle = (ahead + behind) // 2
-            if self._stops_if_quiet(observation, now + middle):
+            if self._stops(path, now + middle):
                 ahead = middle
             else:
                 behind = middle
@@ -133,8 +146,10 @@ class AcceptedRisk:
             f"so far there are {n:,}."
         )
 
-    def _stops_if_quiet(self, observation: Observation, look: int) -> bool:
-        then = replace(observation, n=self.inputs_at(look))
+    def _stops(self, observation: Observation, look: int) -> bool:
+        n, times = self.inputs_at(look), observation.discoveries
+        known = None if times is None else times[: times.searchsorted(n, side="right")]
+        then = replace(observation, n=n, discoveries=known)
         return (self.bound_at(then, look).high or 0.0) < self.risk
 
     def __call__(self, observation: Observation, since: int = 0) -> Decision:

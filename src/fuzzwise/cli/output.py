@@ -52,6 +52,8 @@ def judgement_json(a: Judgement) -> dict[str, object]:
         },
         "inputs_left": estimate_json(a.inputs_left),
         "seconds_left": estimate_json(a.seconds_left),
+        "inputs_to_stop": estimate_json(a.inputs_to_stop),
+        "seconds_to_stop": estimate_json(a.seconds_to_stop),
         "stopped": {"reason": stopped.reason, "detail": stopped.detail} if stopped else None,
     }
 

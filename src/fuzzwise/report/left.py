@@ -18,28 +18,25 @@ def of_target(target: TargetState) -> float | None:
 
 
 def in_words(a: Judgement) -> str:
-    """The time left with its interval, or the least that the rule needs; "" if unknown."""
-    seconds, least = a.seconds_left, a.seconds_to_earliest_stop
-    if least is not None and (seconds is None or seconds.value < least):
-        return f"at least {words.ahead(least)}{IF_QUIET}"
+    """The time until the rule says stop, or the least that it needs; "" if unknown."""
+    seconds, least = a.seconds_to_stop, a.seconds_to_earliest_stop
     if seconds is None:
-        return ""
+        return "" if least is None else f"at least {words.ahead(least)}{IF_QUIET}"
     said = words.time_ahead(seconds)
     if math.isinf(seconds.value):
-        return f"{said} (at least {words.ahead(max(seconds.low or 0.0, least or 0.0))})"
+        return f"{said} (at least {words.ahead(seconds.low or 0.0)})"
     return said
 
 
 def inputs_in_words(a: Judgement) -> str:
-    """The inputs left with their interval, or the least that the rule needs; "" if unknown."""
-    inputs, due, n = a.inputs_left, a.earliest_stop, a.observation.n
-    if due is not None and (inputs is None or inputs.value < due - n):
-        return f"at least {words.count(due - n)} inputs{IF_QUIET}"
+    """The same in inputs."""
+    inputs, due = a.inputs_to_stop, a.earliest_stop
     if inputs is None:
-        return ""
+        least = None if due is None else words.count(due - a.observation.n)
+        return "" if least is None else f"at least {least} inputs{IF_QUIET}"
     if math.isinf(inputs.value):
-        least = max(inputs.low or 0.0, float((due or n) - n))
-        return f"more than {FURTHEST} times the inputs so far (at least {words.count(least)})"
+        least = words.count(inputs.low or 0.0)
+        return f"more than {FURTHEST} times the inputs so far (at least {least})"
     return f"{words.span(inputs, words.count)} inputs"
 
 
