@@ -90,3 +90,18 @@ def test_a_target_of_a_campaign_waits_too() -> None:
     assert "12m of a core left" in told
     points = [why for part in campaign_conclusions.conclusions(state) for _, why in part.points]
     assert any("about 84.8 s more on a core" in why for why in points)
+
+
+def test_a_target_that_shares_the_cores_gets_there_later_by_the_clock() -> None:
+    tenth = replace(target(725.0), share_of_time=0.1)
+    assert left.by_the_clock(tenth, 2) == 725 / 0.2
+    assert left.by_the_clock(replace(tenth, share_of_time=0.5), 2) is None, "as on a core"
+    assert left.by_the_clock(replace(tenth, share_of_time=0.0), 2) is None
+    assert left.by_the_clock(replace(tenth, state=RETIRED), 2) is None
+    state = replace(example_state(1), targets=(tenth,), stopped=None, running=True, cores=2)
+    points = [why for part in campaign_conclusions.conclusions(state) for _, why in part.points]
+    said = "about 12.1 min more on a core, 60.4 min by the clock at its share of the time"
+    assert any(said in why for why in points)
+    ended = replace(state, running=False)
+    points = [why for part in campaign_conclusions.conclusions(ended) for _, why in part.points]
+    assert not any("by the clock" in why for why in points)

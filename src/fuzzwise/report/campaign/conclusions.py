@@ -105,12 +105,13 @@ def _not_safe(state: CampaignState) -> Conclusion | None:
         )
     points = (
         *_cut([(target.name, target.detail) for target in broken], MOST_BROKEN),
-        *_cut([(target.name, _why_not(target, state.running)) for target in active]),
+        *_cut([(target.name, _why_not(target, state)) for target in active]),
     )
     return Conclusion("Not safe to stop", "bad", " ".join(parts), points)
 
 
-def _why_not(target: TargetState, running: bool) -> str:
+def _why_not(target: TargetState, state: CampaignState) -> str:
+    running = state.running
     if not target.inputs:
         return "it has not run a single input yet" if running else "it ran no input at all"
     if target.risk is None:
@@ -127,8 +128,16 @@ def _why_not(target: TargetState, running: bool) -> str:
         )
         seconds = left.of_target(target)
         if seconds is not None:
-            text += f"; {_more_time(seconds, running)}"
+            text += f"; {_more_time(seconds, running)}{_by_the_clock(target, state)}"
     return text
+
+
+def _by_the_clock(target: TargetState, state: CampaignState) -> str:
+    """When that is, while it has to share the cores with others."""
+    seconds = left.by_the_clock(target, state.cores) if state.running else None
+    if seconds is None:
+        return ""
+    return f", {words.ahead(seconds)} by the clock at its share of the time"
 
 
 def _more_time(seconds: float, running: bool) -> str:
