@@ -99,6 +99,7 @@ def test_stops_below_the_accepted_risk_and_says_why():
     assert "95% confidence" in decision.detail
     assert "1,000,000 inputs" in decision.detail
     assert "below the accepted risk 0.0001" in decision.detail
+    assert decision.detail.endswith("if each first shows together with something new.")
 
 
 def test_goes_on_above_the_accepted_risk():

@@ -172,7 +172,8 @@ class AcceptedRisk:
                 "accepted-risk",
                 f"The probability that the next input shows anything new is at most {bound}, below "
                 f"the accepted risk {self.risk:g}, with {self.confidence:.0%} confidence after "
-                f"{many(n, 'input')} (estimate {estimate.value:.2g}, {estimate.method}).",
+                f"{many(n, 'input')} (estimate {estimate.value:.2g}, {estimate.method}). A new bug "
+                "is at most as likely, if each first shows together with something new.",
                 n,
                 estimate,
             )
