@@ -15,6 +15,7 @@ from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
 from fuzzwise.judge import Terms
+from fuzzwise.store.places import open_store
 from fuzzwise.store.states import RETIRED, WAITING
 from reading import read_history, read_state
 from simulated_session import SPEED, SimulatedSession
@@ -142,15 +143,16 @@ def test_its_history_is_in_the_store(fuzz: Fuzz, tmp_path: Path, monkeypatch) ->
     assert state.epochs == len(history.inputs)
 
 
-def test_a_look_is_not_had_twice_by_going_on(fuzz: Fuzz) -> None:
-    session = Running((10**9,))
-    fuzz(session, Limits(Terms(1e-9), seconds=0.2))
-    n = session.n
+def test_a_look_is_not_had_twice_by_going_on(fuzz: Fuzz, tmp_path: Path) -> None:
+    session = Running(tuple(range(10, 10**6, 10)))
+    fuzz(session, Limits(Terms(0.08), seconds=0.2))
+    with open_store(tmp_path / "out") as store:
+        n = session.n = store.memory()["paper"].looked
     assert n > 100
     session.__class__ = Used
-    end = fuzz(session, Limits(Terms(0.5), inputs=n))
+    end = fuzz(session, Limits(Terms(0.9), inputs=n))
     assert end.stopped is not None
-    assert end.stopped.reason == "input-budget"  # the next look is at twice the inputs
+    assert end.stopped.reason == "input-budget"  # the next look is at a tenth more inputs
 
 
 def test_a_target_that_cannot_be_fuzzed_says_so(fuzz: Fuzz) -> None:
