@@ -285,7 +285,7 @@ def test_a_budget_that_ends_above_the_accepted_risk_is_no_success(campaign: Path
     assert document["stopped"]["reason"] == "time-budget"
     (target,) = document["targets"]
     assert target["stopped"] is None
-    assert target["seconds_left"]["value"] > 0
+    assert target["seconds_left"] is None or target["seconds_left"]["value"] is None, "too far off"
 
 
 def test_every_mistake_in_the_file_is_told_before_anything_starts(tmp_path: Path) -> None:

@@ -226,6 +226,12 @@ def test_too_few_discoveries_give_no_forecast_but_the_least_that_the_rule_needs(
     assert judged.seconds_to_decision == pytest.approx((judged.earliest_stop - 1000) * 0.002)
 
 
+def test_without_a_forecast_nothing_is_left_where_the_estimate_is_as_low():
+    low = inputs_left(QUIET, 1e-4)
+    assert (low.value, low.high) == (0, 0)
+    assert (inputs_left(QUIET, 2e-6).value, inputs_left(QUIET, 2e-6).high) == (0, float("inf"))
+
+
 def test_what_is_too_far_to_tell_has_a_lower_end_only():
     left = inputs_left(BUSY, 1e-9)
     assert left.value == left.high == float("inf")

@@ -57,7 +57,7 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
         "about 114 min (94.1 min or more) to"
     )
     unknown = judged(LOW_ENOUGH, replace(NOW, discoveries=ints([3, 70_000]))).judgement
-    assert unknown.seconds_left is None
+    assert unknown.seconds_to_stop is None
     assert left.in_words(unknown) == "at least 84.4 s (if nothing new is found)"
     rising = judged(1e-6, replace(NOW, discoveries=ints(range(900, 120_000, 70)))).judgement
     assert left.to_accepted(rising).startswith("the accepted 1e-06 is not in sight (at least ")

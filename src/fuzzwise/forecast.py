@@ -14,6 +14,11 @@ from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Floats, Observation
 
+
+class TooMany(NotEstimable):
+    """More discoveries are to come than are worth a list."""
+
+
 FURTHEST = 100
 """Times the present inputs beyond which none is given: what was measured goes to 64 times."""
 
@@ -38,9 +43,16 @@ def inputs_left(
     The value is where the mean of ln Δ reaches ln R; the interval is from where its lower quantile
     does to where its upper one does. ``inf`` as the value: that takes more than 100 times the
     present inputs, too far to tell; the lower end still tells the least.
-    NotEstimable with too few discoveries to fit anything.
+    NotEstimable with too few discoveries to fit anything, unless the estimate of Δ is as low
+    already.
     """
-    law, n = _law(observation), observation.n
+    n = observation.n
+    try:
+        law = _law(observation)
+    except NotEstimable:
+        if (reached := _reached_already(observation, accepted_risk, confidence)) is None:
+            raise
+        return reached
     mean, deviation = law.ahead(FINE)
     mean = mean + _waiting(observation)
     spread = normal_quantile(confidence) * deviation
@@ -55,7 +67,7 @@ def expected_path(observation: Observation, deviations: float = 0.0) -> Observat
     """The campaign after 100 times its inputs, with discoveries where they are expected.
 
     They are where the mean of ln Δ, plus so many of its deviations at each moment, expects them.
-    NotEstimable where there is no forecast, or more would come than are worth a list.
+    NotEstimable where there is no forecast, TooMany where it has more than are worth a list.
     """
     n = observation.n
     mean, deviation = _law(observation).ahead(NEAR)
@@ -63,7 +75,7 @@ def expected_path(observation: Observation, deviations: float = 0.0) -> Observat
     steps = (pace[1:] + pace[:-1]) / 2 * np.diff(NEAR)
     expected = np.concatenate([[0.0], np.cumsum(steps)])
     if expected[-1] > MOST_LISTED:
-        raise NotEstimable(f"expects more than {MOST_LISTED:,} discoveries")
+        raise TooMany(f"expects more than {MOST_LISTED:,} discoveries")
     at = np.interp(np.arange(0.5, expected[-1]), expected, NEAR)
     to_come = np.ceil(n * np.exp(at)).astype(np.int64)
     to_come = to_come[np.diff(to_come, prepend=n) > 0]
@@ -91,6 +103,19 @@ def _law(observation: Observation) -> BentPowerLaw:
     if law is None:
         raise NotEstimable(f"needs {LEAST} discoveries of late to see how they become rarer")
     return law
+
+
+def _reached_already(
+    observation: Observation, accepted_risk: float, confidence: float
+) -> Estimate | None:
+    """Nothing left, where the estimate is as low as accepted; its upper end may not be."""
+    if observation.n == 0 or observation.discoveries is None:
+        return None
+    now = find(DEFAULT)(observation, confidence)
+    if now.value > accepted_risk:
+        return None
+    high = 0.0 if now.high is not None and now.high <= accepted_risk else inf
+    return Estimate(0.0, 0.0, high, confidence, now.method, observation.n)
 
 
 def _waiting(observation: Observation) -> float:

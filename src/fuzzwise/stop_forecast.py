@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 
-from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.intervals import normal_quantile
-from fuzzwise.forecast import expected_path, inputs_left
+from fuzzwise.forecast import TooMany, expected_path, inputs_left
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.stopping import AcceptedRisk
 
@@ -23,11 +22,11 @@ def inputs_to_stop(observation: Observation, rule: AcceptedRisk) -> Estimate:
     n, wide = observation.n, normal_quantile(rule.confidence)
     try:
         value, low = (_stop(observation, rule, deviations) for deviations in (0.0, -wide))
-    except NotEstimable:
+    except TooMany:
         return _no_sooner(inputs_left(observation, rule.risk, rule.confidence), observation, rule)
     try:
         high = _stop(observation, rule, wide)
-    except NotEstimable:
+    except TooMany:
         high = inf
     ends = min(low, value), max(high, value)
     return Estimate(value, *ends, rule.confidence, "bent-power-law", n)

@@ -79,6 +79,8 @@ def _target(
         "not_estimable": _not_estimable(known),
         "inputs_left": estimate_json(known.inputs_left if known else None),
         "seconds_left": estimate_json(target.seconds_left),
+        "inputs_to_stop": estimate_json(known.inputs_to_stop if known else None),
+        "seconds_to_stop": estimate_json(known.seconds_to_stop if known else None),
         "bugs": list(target.bugs),
         "crashes": target.crashes,
         "stability": target.stability,
