@@ -46,7 +46,7 @@ def test_inputs_are_as_long_at_the_end_as_at_the_beginning(target: Path, tmp_pat
 
 def test_most_inputs_are_about_as_long_as_seeds(target: Path, tmp_path: Path) -> None:
     lengths = _lengths(target, tmp_path)
-    assert sum(length <= 8 + 4 + 4 for length in lengths) > 0.85 * INPUTS
+    assert sum(length <= 8 + 4 + 1 for length in lengths) > 0.85 * INPUTS
     assert max(lengths) <= 4096
 
 

@@ -20,17 +20,25 @@ static size_t any_length(size_t max_size, uint64_t random) {
   return SMALLEST << random % (doublings + 1);
 }
 
+/* Of the seeds that there are or were: one that is replaced by a smaller input was as long. */
+static size_t longest_seed(void) {
+  static size_t longest;
+  static uint64_t known;
+  uint64_t seeds = __atomic_load_n(&fw_head->seeds, __ATOMIC_ACQUIRE);
+  for (; known < seeds; known++)
+    if (fw_seed(known)->size > longest) longest = fw_seed(known)->size;
+  return longest;
+}
+
 /* The limit for the next input of a seed, at most `max_size`, at least what the seed has. */
 size_t fw_longest(uint64_t t, size_t max_size, uint64_t random) {
   if (!ours) return max_size;
-  size_t own = fw_seed(t)->size, limit = own;
-  uint64_t seeds = __atomic_load_n(&fw_head->seeds, __ATOMIC_ACQUIRE);
+  size_t own = fw_seed(t)->size, limit;
   if (random % ANY_LENGTH == 0) {
     limit = any_length(max_size, random >> 8);
   } else {
-    size_t other = fw_seed((random >> 16) % seeds)->size;
-    if (other > limit) limit = other;
-    limit += 4 + limit * (random >> 8 & 0xff) / 512; /* up to half as long again */
+    limit = longest_seed();
+    limit += 4 + limit * (random >> 8 & 0xff) / 2048; /* up to an eighth more */
   }
   if (limit < own) limit = own;
   return limit < max_size ? limit : max_size;
