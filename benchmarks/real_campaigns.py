@@ -87,7 +87,17 @@ def record(
             f"{seconds:,.0f} s, {rate:,.0f} inputs/s with their measurements",
             flush=True,
         )
-    return [recorded(work, subject, seed) for subject in subjects for seed in range(1, repeats + 1)]
+    return recorded_so_far(subjects, work, repeats)
+
+
+def recorded_so_far(subjects: list[Subject], work: Path, repeats: int) -> list[Campaign]:
+    """The campaigns of these subjects that have reached a point, as far as they have come."""
+    return [
+        recorded(work, subject, seed)
+        for subject in subjects
+        for seed in range(1, repeats + 1)
+        if _reached(folder(work, subject, seed))
+    ]
 
 
 def folder(work: Path, subject: Subject, seed: int) -> Path:

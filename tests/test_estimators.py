@@ -112,12 +112,44 @@ def test_shrunken_rates_are_pooled_where_seeds_differ_by_chance_only():
     assert ShrunkenSingletonInputs()(o).value == pytest.approx(0.1)
 
 
-def test_recent_rate_counts_the_second_half():
-    o = Observation(n=1000, discoveries=ints([1, 2, 400, 500, 501, 800, 1000]))
-    e = RecentRate()(o)
-    assert e.value == 3 / 500
-    assert e.high == pytest.approx(8.767273 / 500)  # Garwood's limits for 3: 0.6187 and 8.7673
-    assert e.low == pytest.approx(0.618672 / 500 / (2 * math.log(2)), rel=1e-5)
+def restated_recent_rate(times: list[int], n: int, start: int) -> float:
+    """The same integral over b by another way: at ten thousand values, in plain sums."""
+    recent = [t for t in times if t > start]
+    ages, length = sum(math.log(n / (t - 0.5)) for t in recent), math.log(n / start)
+    weights = means = 0.0
+    for step in range(10_001):
+        b = -3 + 5.5 * step / 10_000 + 1e-7
+        exposure = (1 - math.exp(-b * length)) / b
+        weight = math.exp(-b * ages - (b + 0.1) ** 2 / (2 * 0.6**2))
+        weight *= exposure ** -(len(recent) + 0.5)
+        weights, means = weights + weight, means + weight / exposure
+    return (len(recent) + 0.5) * means / weights / n
+
+
+@pytest.mark.parametrize(
+    ("times", "start"),
+    [
+        ([1, 2, 400, 500, 501, 800, 1000], 500),  # few in all: the half
+        ([*range(1, 700, 10), *range(760, 1000, 12)], 750),  # many of late: the quarter
+        ([*range(600, 700, 10), 760, 800, 880, 990], 640),  # those before begin the window
+        ([*range(400, 500, 10), 760, 800, 880, 990], 500),  # but no earlier than the half
+    ],
+)
+def test_recent_rate_counts_a_window_and_takes_out_the_fall_within_it(times, start):
+    e = RecentRate()(Observation(n=1000, discoveries=ints(times)))
+    assert e.value == pytest.approx(restated_recent_rate(times, 1000, start), rel=1e-3)
+    assert e.low < e.value < e.high
+
+
+def test_more_discoveries_make_the_recent_rate_narrower_but_never_certain():
+    """One that opens the way brings others along, and no law holds for long."""
+
+    def width(every: int) -> float:
+        e = RecentRate()(Observation(n=10**6, discoveries=ints(range(1, 10**6, every))))
+        return e.high / e.low
+
+    assert width(50_000) > width(5000) > width(500) > width(50)
+    assert width(50) > math.exp(2 * 1.96 * 0.2)
 
 
 def test_recent_rate_without_recent_discovery_is_the_rule_of_three():
@@ -135,7 +167,7 @@ def test_growth_is_crow_amsaa():
     assert Growth()(o).value == pytest.approx(b * 10 / 100)
 
 
-def test_recent_growth_follows_a_power_law_where_the_recent_rate_lags():
+def test_growth_and_recent_counters_follow_a_power_law():
     """Discoveries at n_i = (i/c)^(1/b) for b = 1/4: Δ(n) = b·D/n exactly."""
     n, b = 10**8, 0.25
     times = np.ceil(((np.arange(300) + 0.5) / 300) ** (1 / b) * n).astype(np.int64)
@@ -144,7 +176,7 @@ def test_recent_growth_follows_a_power_law_where_the_recent_rate_lags():
     truth = b * len(times) / n
     assert RecentGrowth()(o).value == pytest.approx(truth, rel=0.05)
     assert Growth()(o).value == pytest.approx(truth, rel=0.05)
-    assert RecentRate()(o).value > 1.2 * truth
+    assert RecentRate()(o).value == pytest.approx(truth, rel=0.05)
 
 
 def test_extrapolation_recovers_an_exact_power_law():
@@ -334,7 +366,6 @@ def test_everything_a_singleton_means_everything_is_new():
     )
     values = {name: e.value for name, e in every_estimate(o).items()}
     for name in (
-        "recent-rate",
         "good-turing",
         "singleton-inputs",
         "weighted-singleton-inputs",
@@ -343,7 +374,8 @@ def test_everything_a_singleton_means_everything_is_new():
     ):
         assert values[name] == 1.0, name
     assert values["growth"] == pytest.approx(1.0, abs=0.05)
-    assert values["recent-growth"] == pytest.approx(1.0, abs=0.1)
+    for name in ("recent-growth", "recent-rate"):
+        assert values[name] == pytest.approx(1.0, abs=0.12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

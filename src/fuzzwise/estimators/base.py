@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators import intervals
 from fuzzwise.model import Estimate, Ints, Observation, SeedCounts
@@ -57,20 +59,18 @@ def need_seeds(observation: Observation) -> SeedCounts:
     return seeds
 
 
-def found_since(observation: Observation, times: Ints, start: int) -> tuple[int, int, int]:
-    """Discoveries after an input: at least so many, as they are spread, and at most so many.
+def earliest_and_latest(times: Ints, looks: Ints, n: int) -> tuple[Ints, Ints]:
+    """Discoveries that are known in groups alone, if they were the first of them, and the last.
 
-    Where each has its own number (no ``counted_at``), all three are the same.
+    ``looks`` are the inputs at which somebody looked (``counted_at``); a group is what was found
+    between two of them.
     """
-    found = len(times) - int(times.searchsorted(start, side="right"))
-    looks = observation.counted_at
-    if looks is None:
-        return found, found, found
-    at = int(looks.searchsorted(start, side="right"))
-    before = int(looks[at - 1]) if at else 0
-    after = start if before == start or at == len(looks) else int(looks[at])
-    fewest, most = (len(times) - int(times.searchsorted(i, "right")) for i in (after, before))
-    return fewest, found, most
+    edges = np.concatenate([[0], looks[(looks > 0) & (looks < n)], [n]]).astype(np.int64)
+    group = edges.searchsorted(times, "left")
+    first = times.searchsorted(edges, "right")  # of each group, the place of its first discovery
+    rank = np.arange(len(times)) - first[group - 1]
+    behind = first[group] - 1 - np.arange(len(times))
+    return edges[group - 1] + 1 + rank, edges[group] - behind
 
 
 def point(name: str, value: float, n: int, note: str = "") -> Estimate:
