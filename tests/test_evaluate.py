@@ -88,7 +88,7 @@ def test_nothing_to_judge_is_said():
 
 
 def test_simulated_greybox_campaigns_show_what_the_study_says():
-    """Good-Turing reads low, Mean Local reads high, the recent rate is near and above."""
+    """Good-Turing reads low, Mean Local reads high, the recent rate is near."""
     import numpy as np
 
     runs = simulate(Urn(), "greybox", np.array([1500, 3000, 5000]), 400, seed=3)
@@ -98,7 +98,7 @@ def test_simulated_greybox_campaigns_show_what_the_study_says():
     assert bias["laplace"] < -0.8
     assert bias["mean-local-good-turing"] > 1
     assert bias["mean-local-laplace"] > 0.5
-    assert 0 < bias["recent-rate"] < 0.15
+    assert abs(bias["recent-rate"]) < 0.1
     assert abs(bias["recent-growth"]) < 0.15
 
 
