@@ -195,11 +195,11 @@ def _findings(scores: pl.DataFrame) -> list[str]:
         f"{bias('small', 'mean-local-laplace', 1600):+.2f} (Laplace) and "
         f"{bias('small', 'mean-local-good-turing', 1600):+.2f} (Good-Turing) orders at 1,600: what "
         "is new to a seed is rarely new to the campaign.",
-        "- **Counting the campaign's own discoveries works.** The recent rate is a little high, as a "
-        f"lagging mean must be ({bias('small', 'recent-rate', 400):+.2f} at 400, "
+        "- **Counting the campaign's own discoveries works.** The recent rate has "
+        f"little bias ({bias('small', 'recent-rate', 400):+.2f} at 400, "
         f"{bias('small', 'recent-rate', 1600):+.2f} at 1,600); the recent growth removes the lag "
         f"({bias('small', 'recent-growth', 400):+.2f}, {bias('small', 'recent-growth', 1600):+.2f}) "
-        "and is as often below the truth as above.",
+        "whose interval is narrower and ends below the truth more often.",
         "- **Its upper end is the one to stop by.** Over all settings and points, the 95 % interval of "
         f"the recent rate ends below the truth in at most {worst_beyond('recent-rate'):.1%} of "
         f"campaigns, that of the recent growth in {worst_beyond('recent-growth'):.1%}, that of "
