@@ -197,8 +197,8 @@ def _findings(scores: pl.DataFrame) -> list[str]:
         "is new to a seed is rarely new to the campaign.",
         "- **Counting the campaign's own discoveries works.** The recent rate has "
         f"little bias ({bias('small', 'recent-rate', 400):+.2f} at 400, "
-        f"{bias('small', 'recent-rate', 1600):+.2f} at 1,600); the recent growth removes the lag "
-        f"({bias('small', 'recent-growth', 400):+.2f}, {bias('small', 'recent-growth', 1600):+.2f}) "
+        f"{bias('small', 'recent-rate', 1600):+.2f} at 1,600), and so has the recent growth "
+        f"({bias('small', 'recent-growth', 400):+.2f}, {bias('small', 'recent-growth', 1600):+.2f}), "
         "whose interval is narrower and ends below the truth more often.",
         "- **Its upper end is the one to stop by.** Over all settings and points, the 95 % interval of "
         f"the recent rate ends below the truth in at most {worst_beyond('recent-rate'):.1%} of "
