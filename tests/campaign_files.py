@@ -22,13 +22,12 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.triage.processes import children, running
 from reading import read_state
+from waiting import PATIENCE, wait_until
 
 TARGETS = Path(__file__).parent / "targets"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MARK = "FUZZWISE_TEST_CAMPAIGN"
 """A variable by which the processes of one campaign are known."""
-
-PATIENCE = 600.0
 
 Process = Started | subprocess.Popen[str]
 
@@ -200,22 +199,6 @@ def descendants(pid: int) -> list[int]:
         found += more
         ahead += more
     return found
-
-
-def wait_until(happened: object, what: str, seconds: float = PATIENCE) -> None:
-    """Wait for something; fail if it does not come.
-
-    To look takes a small part of the time, so that what is waited for has the cores: to read the
-    state of a hundred targets can take longer than a turn of one of them.
-    """
-    assert callable(happened)
-    deadline = time.monotonic() + seconds
-    while True:
-        began = time.thread_time()
-        if happened():
-            return
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(max(0.02, 5 * (time.thread_time() - began)))
 
 
 def command_of(pid: int) -> bytes:

@@ -23,18 +23,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Self
 
+from waiting import PATIENCE
+
 IMPORTED = (
     *("cli.estimate", "cli.fuzz", "cli.report", "cli.run", "cli.status", "cli.triage", "cli.watch"),
     *("engines.libfuzzer.session", "engines.stock.session", "engines.blackbox.session"),
-    *("store.sql.reading", "store.sql.store"),
+    *("store.sql.reading", "store.sql.store", "cli.simulate", "lab.replay.replay"),
 )
-"""Modules that most commands need."""
+"""Modules that many commands need; none that starts threads, as polars does."""
 
 
 def fuzzwise(
     *words: object,
     cwd: Path | None = None,
-    timeout: float = 600,
+    timeout: float = PATIENCE,
     env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """A command up to its end, with what it printed; without input, and not on a terminal."""
@@ -121,7 +123,8 @@ class _Text(threading.Thread):
             self._data = self._file.read()
 
     def whole(self) -> str:
-        self.join()
+        self.join(PATIENCE)
+        assert not self.is_alive(), "a process that was left behind can still print there"
         return self._data.decode()
 
 
@@ -133,6 +136,7 @@ def _server() -> socket.socket:
         server = subprocess.Popen(
             [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # who forks has one thread
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -145,8 +149,9 @@ def _server() -> socket.socket:
 
 
 def _serve(requests: socket.socket) -> None:
-    for name in IMPORTED:
-        import_module(f"fuzzwise.{name}")
+    for name in ("scipy.special", *(f"fuzzwise.{name}" for name in IMPORTED)):
+        with suppress(ImportError):  # an extra that is not installed
+            import_module(name)
     while True:
         asked, ends, _, _ = socket.recv_fds(requests, 1, 4)
         if not asked:

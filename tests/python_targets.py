@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from campaign_files import wait_until
-from commands import Started
 from fuzzwise.engines.python.probe import RUNNER
 from observed_target import EXAMPLES, TARGETS, fuzz
 
@@ -24,17 +21,6 @@ def fuzzed(harness: Path, out: Path, *words: object, **environment: str) -> dict
     result = fuzz(harness, out, "--quiet", "--json", *words, **environment)
     assert result.returncode == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
-    return found
-
-
-def fuzzed_until(bugs: int, harness: Path, out: Path, *words: object) -> dict[str, Any]:
-    """What ``fuzzwise fuzz`` says when it is interrupted, once it has found so many bugs."""
-    with Started("fuzz", harness, "--out", out, "--quiet", "--json", *words) as process:
-        wait_until(lambda: len(list(out.glob("crashes/*/bug.json"))) >= bugs, f"{bugs} bugs")
-        process.send_signal(signal.SIGINT)
-        told, errors = process.communicate()
-    assert process.returncode == 130, errors
-    found: dict[str, Any] = json.loads(told)
     return found
 
 

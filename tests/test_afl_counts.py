@@ -239,7 +239,7 @@ def test_nothing_is_lost_or_counted_twice_when_all_is_killed(
 def test_discoveries_are_the_entries_of_the_queue_in_any_version(tmp_path, corpus):
     out = tmp_path / "out"
     target = build(EXAMPLES / "markup.c", HARNESS)
-    assert fuzz(target, out, corpus, "--time", "3s", *PATIENT).returncode == 0
+    assert fuzz(target, out, corpus, "--inputs", "10k", *PATIENT).returncode == 0
     head = State(out / "state").head
     entries = len(list((out / "afl/default/queue").glob("id:*"))) - len(SEEDS)
     assert entries > 20

@@ -136,7 +136,7 @@ def test_the_log_has_what_afl_itself_says_waits_also_in_a_folder_of_before(tmp_p
 def test_bugs_are_told_and_fail_the_command(tmp_path, parser):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "seed").write_bytes(b"aB")
-    done = fuzz(parser, tmp_path / "out", tmp_path / "corpus", "--time", "3s", "--fail-on-bug",
+    done = fuzz(parser, tmp_path / "out", tmp_path / "corpus", "--inputs", "5k", "--fail-on-bug",
                 "--json", "--afl", "-p explore")  # fmt: skip
     assert done.returncode == 10, done.stderr
     told = json.loads(done.stdout)

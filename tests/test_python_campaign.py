@@ -8,7 +8,6 @@ import signal
 import subprocess
 from pathlib import Path
 
-from campaign_files import wait_until
 from commands import Started
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
@@ -18,6 +17,7 @@ from fuzzwise.triage.workers import Workers
 from observed_target import EXAMPLES
 from python_targets import CALENDAR
 from reading import read_state
+from waiting import wait_until
 
 
 def session_of(harness: Path, folder: Path) -> LibFuzzerSession:

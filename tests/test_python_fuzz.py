@@ -22,8 +22,8 @@ from fuzzwise.engines.python.launch import launch
 from fuzzwise.errors import BadInput
 from fuzzwise.estimators.registry import registered
 from fuzzwise.snapshot import read
-from observed_target import fuzz
-from python_targets import CALENDAR, COUNTED, RAISING, fuzzed, fuzzed_until, shown
+from observed_target import fuzz, fuzzed_until
+from python_targets import CALENDAR, COUNTED, RAISING, fuzzed, shown
 
 
 def calls(folder: Path) -> int:

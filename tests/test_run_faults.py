@@ -24,7 +24,6 @@ from campaign_files import (
     events,
     harness,
     program,
-    wait_until,
 )
 from commands import fuzzwise
 from fuzzwise.engines.blackbox.server import GRACE
@@ -33,6 +32,7 @@ from fuzzwise.engines.libfuzzer.fuzzing import STOP_WAIT
 from fuzzwise.errors import BadInput
 from fuzzwise.store.states import BROKEN, WAITING, CampaignState
 from reading import read_state
+from waiting import wait_until
 
 LATE = 2.0
 """Seconds that a campaign may take longer than it was given."""

@@ -23,7 +23,6 @@ from campaign_files import (
     events,
     harness,
     program,
-    wait_until,
 )
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.blackbox import Runner, Target
@@ -34,6 +33,7 @@ from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.store.sqlite import FILE
 from fuzzwise.store.states import CampaignState
+from waiting import wait_until
 
 KILLS = {
     "manager": 15,

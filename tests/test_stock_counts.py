@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import stock_target
-from campaign_files import wait_until
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.stock.counts import StockFolder
 from fuzzwise.engines.stock.lines import Lines
@@ -21,6 +20,7 @@ from fuzzwise.engines.stock.process import StockProcess
 from fuzzwise.engines.stock.session import StockSession
 from fuzzwise.engines.stock.settings import StockSettings
 from observed_target import EXAMPLES, TARGETS
+from waiting import wait_until
 
 KILLS = int(os.environ.get("FUZZWISE_KILLS", "20"))
 """`make fuzz-readers` has more of them."""
