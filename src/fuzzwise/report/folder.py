@@ -14,8 +14,10 @@ from fuzzwise.folders.programs import MEMORY_MIB, SECONDS
 from fuzzwise.report import lines
 from fuzzwise.text import many, printable
 
-SHOWN = 4
-"""Files that are named of those that are not used for the same reason."""
+SHOWN, UNUSED = 100, 8
+"""Files that are named of those of a kind that are used, and that are not for the same reason."""
+
+ALL = "fuzzwise init --json names them"
 
 
 def say(tree: Tree, found: Found, *, err: bool = False) -> None:
@@ -71,7 +73,7 @@ def _beside(tree: Tree, found: Found) -> Iterator[str]:
         if each.taken_for and each.taken_for != TARGET:
             groups[each.taken_for].append(each)
     for word, files in groups.items():
-        yield f"  {word}: {_names(tree, files)}"
+        yield f"  {word}: {_names(tree, files, SHOWN)}"
 
 
 def _unused(tree: Tree, found: Found) -> Iterator[str]:
@@ -82,16 +84,16 @@ def _unused(tree: Tree, found: Found) -> Iterator[str]:
     if groups:
         yield f"Not used ({many(sum(map(len, groups.values())), 'file')}):"
     for why, files in groups.items():
-        yield f"  {_names(tree, files)}: {printable(why)}"
+        yield f"  {_names(tree, files, UNUSED)}: {printable(why)}"
 
 
-def _names(tree: Tree, files: list[FoundFile]) -> str:
+def _names(tree: Tree, files: list[FoundFile], most: int) -> str:
     names = [
         printable(tree.shown(each.path)) + (f" ({each.why})" if each.taken_for == SEEDS else "")
-        for each in files[:SHOWN]
+        for each in files[:most]
     ]
-    if len(files) > SHOWN:
-        names.append(f"{len(files) - SHOWN:,} more")
+    if len(files) > most:
+        names.append(f"{len(files) - most:,} more ({ALL})")
     return ", ".join(names)
 
 
