@@ -115,6 +115,7 @@ ROWS: list[tuple[str | list[str], str]] = [
     ("run pipe", "pipe: is not a regular file. Give the file itself"),
     ("run absent", "absent cannot be read: No such file or directory. Check the path"),
     ("run folder", "folder: there is no fuzz target in this folder"),
+    ("run wrong.toml --accept-risk 1e-3", "write accepted_risk = 0.001 into the [campaign] of"),
     ("init", "Missing argument 'FOLDER'"),
     ("init folder", "folder: there is no fuzz target in this folder"),
     ("init absent", "absent: cannot be read (there is no such file or folder)"),

@@ -12,6 +12,7 @@ import pytest
 
 from fuzzwise.campaign.file import plan_of
 from fuzzwise.cli import main
+from fuzzwise.store.places import open_reader
 from out_folder import make_out
 
 TARGETS = {"parse_fuzzer", "with_space", "gro_e", "at_1.2", "runs_5", "wrapped_fuzzer"}
@@ -100,6 +101,19 @@ def test_every_target_has_a_turn_in_the_time_there_is(
     tables = [{"name": f"t{number}", "program": "t"} for number in range(targets)]
     content = {"campaign": {"cores": 1}, "target": tables}
     assert plan_of(content, tmp_path / "c.toml", seconds=60.0).epoch == epoch
+
+
+def test_a_risk_that_is_accepted_retires_targets_of_a_folder(ran, tmp_path: Path) -> None:
+    out, _, _ = ran
+    (tmp_path / "two").mkdir()
+    for name in ("parse_fuzzer", "with space"):
+        (tmp_path / "two" / name).write_bytes((out / name).read_bytes())
+        (tmp_path / "two" / name).chmod(0o755)
+    words = ["--time", "120s", "--accept-risk", "0.01", "--quiet", "--out", str(tmp_path / "made")]
+    assert main(["run", str(tmp_path / "two"), *words]) == 0
+    state = open_reader(tmp_path / "made").state()
+    assert state.stopped
+    assert state.stopped.reason == "all-retired"
 
 
 def test_the_folder_of_a_campaign_is_none_of_targets(ran, capfd: pytest.CaptureFixture) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the campaign."
 )
+@options.accept_risk("Of a folder: retire a target below this; a file says it by itself.")
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @campaign_output.baseline
 @click.option("--serve", is_flag=True, help="Show it live in a browser too; prints the link.")
@@ -48,6 +49,7 @@ def command(
     campaign: Path,
     seconds: str | None,
     out: Path | None,
+    accept_risk: float | None,
     fail_on_bug: bool,
     baseline: Path | None,
     serve: bool,
@@ -75,9 +77,14 @@ def command(
     allowed = parse_duration(seconds) if seconds else None
     known = read_baseline(baseline) if baseline else set()
     if campaign.is_dir():
-        plan = _of_folder(campaign, out, allowed, quiet)
-    else:
+        plan = _of_folder(campaign, out, allowed, accept_risk, quiet)
+    elif accept_risk is None:
         plan = read_plan(campaign, out)
+    else:
+        raise BadInput(
+            f"--accept-risk is for a folder of targets; write accepted_risk = {accept_risk:g} into "
+            f"the [campaign] of {campaign}."
+        )
     running = Running(plan)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
@@ -106,7 +113,13 @@ def command(
         raise click.exceptions.Exit(ABOVE_THE_RISK)
 
 
-def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: bool) -> CampaignPlan:
+def _of_folder(
+    folder: Path,
+    out: Path | None,
+    seconds: float | None,
+    accepted_risk: float | None,
+    quiet: bool,
+) -> CampaignPlan:
     """The plan for the targets in a folder, after it was told what is in it."""
     import tomllib
 
@@ -129,11 +142,13 @@ def _of_folder(folder: Path, out: Path | None, seconds: float | None, quiet: boo
     tree, found = look_for_targets(folder, say)
     if not quiet:
         listed(tree, found, err=True)
-    if seconds is None:
+    if seconds is None and accepted_risk is None:
         say(
             "No --time is given: it runs until it is interrupted, and goes on with the same command."
         )
     content = tomllib.loads(campaign_text(tree, found, Path.cwd()))
+    if accepted_risk is not None:
+        content["campaign"]["accepted_risk"] = accepted_risk
     return plan_of(content, Path.cwd() / f"{tree.folder.name}.toml", out, seconds)
 
 
