@@ -21,20 +21,35 @@ function allPieces() {
 
 const FOCUSABLE = "a, button, summary, [tabindex]";
 
-function replacePiece(old, fresh) {
-  if (old.tagName === "TR" && !old.contains(document.activeElement)) {
-    fresh.hidden = old.hidden;
-    old.replaceWith(fresh);  // rows are many, and have nothing to open or to scroll
-    return;
-  }
+// What a reader has done to a piece: where the focus is, what is open, how far it is scrolled.
+function kept(old) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const place = focused ? [...old.querySelectorAll(FOCUSABLE)].indexOf(focused) : -1;
-  const open = [...old.querySelectorAll("details")].map((each) => each.open);
-  const scrolled = [...old.querySelectorAll(".scroll")].map((each) => each.scrollLeft);
+  if (old.tagName === "TR" && !focused) return null;
+  return {
+    place: focused ? [...old.querySelectorAll(FOCUSABLE)].indexOf(focused) : -1,
+    open: [...old.querySelectorAll("details")].map((each) => each.open),
+    scrolled: [...old.querySelectorAll(".scroll")].map((each) => each.scrollLeft),
+  };
+}
+
+function restore(fresh, { place, open, scrolled }) {
   fresh.querySelectorAll("details").forEach((each, i) => { each.open = Boolean(open[i]); });
-  old.replaceWith(fresh);
-  fresh.querySelectorAll(".scroll").forEach((each, i) => { each.scrollLeft = scrolled[i] || 0; });
+  if (scrolled.some(Boolean)) {
+    fresh.querySelectorAll(".scroll").forEach((each, i) => { each.scrollLeft = scrolled[i]; });
+  }
   if (place >= 0) fresh.querySelectorAll(FOCUSABLE)[place]?.focus({ preventScroll: true });
+}
+
+// All is asked before anything is changed: each question after a change has the page laid out anew.
+function replacePieces(there, pieces) {
+  const known = [...pieces].filter(([name]) => there.has(name))
+    .map(([name, html]) => [there.get(name), element(html)]);
+  const before = known.map(([old]) => kept(old));
+  for (const [old, fresh] of known) {
+    fresh.hidden = old.hidden;
+    old.replaceWith(fresh);
+  }
+  known.forEach(([, fresh], i) => { if (before[i]) restore(fresh, before[i]); });
 }
 
 function takeNews(news) {
@@ -53,10 +68,7 @@ function takeNews(news) {
       if (!there.has(key) && pieces.has(key)) list.append(element(pieces.get(key)));
     }
   }
-  for (const [name, html] of pieces) {
-    const old = there.get(name);
-    if (old) replacePiece(old, element(html));
-  }
+  replacePieces(there, pieces);
   if (table && (news.lists || [...pieces.keys()].some((name) => name.startsWith("target-")))) {
     arrange();
   }
