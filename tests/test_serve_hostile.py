@@ -134,6 +134,10 @@ def test_what_is_asked_for_and_is_not_there_is_shown_as_text(name, served):
         assert_harmless(answer.text)
 
 
+def test_a_reader_who_asks_for_no_content_is_answered_at_once(served):
+    assert served.get("/c/campaign/events?page=overview", method="HEAD").code == 200
+
+
 def test_names_in_metrics_stay_in_their_line(served):
     text = served.get("/metrics").text
     for line in text.splitlines():

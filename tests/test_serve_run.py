@@ -93,6 +93,13 @@ def test_what_cannot_be_is_a_sentence(words, said, campaign, monkeypatch, capsys
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("module", ["starlette", "uvicorn", "prometheus_client"])
+def test_without_the_extra_it_says_what_to_install(module, campaign, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["serve", str(campaign), "--port", "0"]) == 2
+    assert "pip install 'fuzzwise[serve]'" in capsys.readouterr().err
+
+
 def test_a_port_that_is_taken_is_a_sentence(campaign, capsys):
     with Serving([campaign]) as served:
         assert main(["serve", str(campaign), "--port", str(served.port)]) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -18,6 +18,8 @@ from fuzzwise.programs import find
 
 LAB = ("altair", "numba", "polars", "pyarrow", "vl_convert")
 """What the extra ``lab`` brings."""
+SERVE = ("prometheus_client", "starlette", "uvicorn")
+"""What the extra ``serve`` brings."""
 
 
 @dataclass(frozen=True)
@@ -161,10 +163,18 @@ def _symbolizer() -> str:
 
 
 def _lab() -> str:
-    missing = [name for name in LAB if find_spec(name) is None]
+    return _extra("lab", LAB)
+
+
+def _serve() -> str:
+    return _extra("serve", SERVE)
+
+
+def _extra(name: str, modules: Sequence[str]) -> str:
+    missing = ", ".join(module for module in modules if find_spec(module) is None)
     if missing:
         raise BadInput(
-            f"Not installed: {', '.join(missing)}. Install them with: pip install 'fuzzwise[lab]'"
+            f"Not installed: {missing}. Install them with: pip install 'fuzzwise[{name}]'"
         )
     return "all installed"
 
@@ -205,5 +215,6 @@ _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("gdb", "stacks of crashes without a sanitizer", _gdb),
     ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
     ("extra [lab]", "charts, also those of the report; record, replay, simulate, evaluate", _lab),
+    ("extra [serve]", "the live page and its metrics: serve, run --serve", _serve),
     ("plug-ins", "what other packages add: estimators, schedulers, engines", _plugins),
 )

@@ -223,6 +223,8 @@ async def _events(site: Site, request: Request) -> Response:
     if ("key" in request.path_params) == (template == "index"):
         raise NotThere("There is no such page.")
     view = site.live.view(_view_key(request, template), _draw_of(site, request, template))
+    if request.method == "HEAD":
+        return Response(media_type="text/event-stream")
     mark = request.headers.get("last-event-id") or request.query_params.get("mark", "")
     stream = site.live.events(view, mark[:64])
     return StreamingResponse(stream, media_type="text/event-stream")

@@ -255,6 +255,8 @@ function prepareZoom() {
   });
 }
 
+addEventListener("pageshow", (event) => { if (event.persisted) listen(); });
+
 if (table) prepareTable();
 prepareZoom();
 showSince();
