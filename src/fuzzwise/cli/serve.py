@@ -64,8 +64,9 @@ def command(
     """
     from fuzzwise.campaign.lookup import campaign_folder
     from fuzzwise.cli.telling import say, unexpected
-    from fuzzwise.serve.server import Server, listen
+    from fuzzwise.serve.server import Server, check_installed, listen
 
+    check_installed()
     allowed = parse_duration(seconds) if seconds else None
     folders = [campaign_folder(campaign) for campaign in campaigns]
     secret = _secret(host, token_file)

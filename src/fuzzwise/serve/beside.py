@@ -6,28 +6,28 @@ campaign is over, however it ended.
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
 from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.serve.addresses import HERE
+from fuzzwise.serve.server import NEEDED, Server, listen
 
 PATIENCE = 20.0
 """Seconds to wait for the page before the campaign goes on without it."""
 FAREWELL = 5.0
-_NEEDED = ("starlette", "uvicorn", "prometheus_client")
 
 
 class Beside:
     """The page of the campaign in a folder, while in here; ``link`` is where it is."""
 
     def __init__(self, folder: Path) -> None:
-        for module in _NEEDED:
-            if importlib.util.find_spec(module) is None:
+        for module in NEEDED:
+            if find_spec(module) is None:
                 raise need_extra("The live page", module, "serve")
         self._folder = folder
         self.link = ""
@@ -73,8 +73,6 @@ class Beside:
 
 def main(folder: Path) -> None:
     """Serve the page of one campaign until standard input ends."""
-    from fuzzwise.serve.server import Server, listen
-
     place = listen(HERE, None, "")
     server = Server([folder], place)
 

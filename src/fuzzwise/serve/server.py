@@ -7,6 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from fuzzwise.text import printable
 if TYPE_CHECKING:
     from fuzzwise.serve.app import Site
 
+NEEDED = ("starlette", "uvicorn", "prometheus_client")
 PORT = 8765
 TRIED = 20
 """Ports behind the usual one that are tried where nobody has chosen one."""
@@ -82,6 +84,15 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
+def check_installed() -> None:
+    """MissingExtra where what serves pages is not there."""
+    for module in NEEDED:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise need_extra("The live page", module, "serve") from error
+
+
 class Server:
     """The page of some campaigns at a place."""
 
@@ -91,12 +102,9 @@ class Server:
         place: Place,
         unexpected: Callable[[Exception], None] = lambda error: None,  # noqa: ARG005
     ) -> None:
-        try:
-            import prometheus_client  # noqa: F401
-            import starlette  # noqa: F401
-            import uvicorn
-        except ImportError as error:
-            raise need_extra("The live page", error.name or "starlette", "serve") from error
+        check_installed()
+        import uvicorn
+
         from fuzzwise.serve.app import Site as Made
         from fuzzwise.serve.campaigns import campaigns_of
         from fuzzwise.serve.guard import Token
