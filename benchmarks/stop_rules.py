@@ -66,6 +66,23 @@ def accepted_risk(risk: float) -> Stops:
     return stops
 
 
+def ever_stops(rng: np.random.Generator, slope: float, confidence: float) -> tuple[bool, bool]:
+    """Whether our rule, and the interval of the moment, ever stop a campaign that is above its accepted risk.
+
+    Δ(n) = 0.01·(n/100,000)^slope is above the accepted 0.00999 until the end of the campaign, at 100,000
+    inputs: every stop is wrong. With the slope 0 there is no lag that could hide an error.
+    """
+    size, risk = 100_000, 0.01
+    expected = risk * size / (1 + slope)
+    times = np.unique(np.ceil(size * rng.random(rng.poisson(expected)) ** (1 / (1 + slope))))
+    whole = Observation(n=size, discoveries=times.astype(np.int64))
+    rule = AcceptedRisk(0.999 * risk, confidence)
+    looks = [(j, until(whole, rule.inputs_at(j))) for j in range(1, rule.look(size) + 1)]
+    plain = (find(DEFAULT)(o, confidence).high or 0.0 for _, o in looks)
+    ours = (rule.bound_at(o, j).high or 0.0 for j, o in looks)
+    return any(high < rule.risk for high in ours), any(high < rule.risk for high in plain)
+
+
 @dataclass(frozen=True)
 class StopCase:
     """Asked when our rule stops, that many times the inputs before it did; errors are log10."""

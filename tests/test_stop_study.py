@@ -87,6 +87,7 @@ def test_the_page_has_all_tables(campaign: Campaign, tmp_path: Path, monkeypatch
     monkeypatch.setattr(
         sys, "argv", ["stop_study", "--work", str(tmp_path), "--out", str(tmp_path)]
     )
+    monkeypatch.setattr(stop_study, "SIMULATED", 20)
     stop_study.main()
     page = (tmp_path / "stop-study.md").read_text(encoding="utf-8")
     assert "1 campaigns on 1 libraries (known)" in page
