@@ -54,7 +54,7 @@ class TargetState:
     ``seconds`` is time on cores, ``share_of_time`` its part of all that was spent. ``species`` are
     coverage features, or bugs for a black box (``finds_coverage`` tells). ``seconds_left`` is the
     time on a core until the accepted risk, ``seconds_to_decision`` until the stop rule can say so,
-    which looks only now and then. ``reason`` and ``detail`` say why it is retired or
+    which needs to be sure. ``reason`` and ``detail`` say why it is retired or
     broken. ``trend`` is falling, level, rising or "". ``stability`` is the share of its coverage
     that is the same when an input runs again, None where that is not known.
     """
