@@ -88,7 +88,8 @@ fuzz-readers: $(READY)
 	FUZZWISE_CUTS=500 FUZZWISE_KILLS=100 $(PYTEST) tests/test_power_cut.py tests/test_stock_counts.py
 	$(BIN)/python tools/fuzz_readers.py --cases $(CASES)
 
-# Real libraries, fetched from Debian and built; about half an hour each.
+# Real libraries, fetched from Debian and built: the first for some hours, from where it was stopped, the second for
+# one.
 real-study: $(READY)
 	$(BIN)/python benchmarks/real_truth.py --out docs
 
