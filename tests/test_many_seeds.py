@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,20 @@ def test_many_seeds_are_executed_and_not_read_by_fuzzwise(engine: str, tmp_path:
     assert not [w for w in (*told.warnings, *again.warnings) if "no input" in w]
     assert _hash.cache_info().misses - read < 100, "the program, and names with a comma"
     assert contents(corpus) == before, "what libFuzzer finds goes elsewhere"
+
+
+def test_a_python_harness_with_many_seeds_is_fuzzed(tmp_path: Path) -> None:
+    pytest.importorskip("atheris")
+    corpus = seeds_in(tmp_path / "seeds")
+    harness = tmp_path / "harness.py"
+    harness.write_text(
+        "def TestOneInput(data):\n    return data[:1] == b'[' and data.count(b'=')\n"
+    )
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(harness), str(corpus), "--json"]
+    words += ["--inputs", "500", "--out", str(tmp_path / "out")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["inputs"] >= 500
 
 
 def test_the_observed_engine_executes_a_file_once(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ WRITERS = {
     "engines/aflplusplus/places.py": "a seed, in a campaign's folder without links",
     "engines/blackbox/server.py": "in a private folder of its own",
     "engines/libfuzzer/crashes.py": "a crash, in a campaign's folder without links",
+    "engines/observer/seed_marks.py": "a list that grows, in a campaign's folder without links",
     "engines/observer/seeds.py": "a list that grows, in a campaign's folder without links",
     "engines/python/failures.py": "inside of the harness's process",
     "engines/python/inside.py": "inside of the harness's process",

@@ -66,7 +66,10 @@ class Fuzzing:
         self.folder = folder
         self.folder.make()
         self._record = self.folder.agreed(self.launch.build, self._kind())
-        self._seeds = SeedFiles(self.folder, plan.corpus, self._record.get("at_once"))
+        self._seeds = SeedFiles(
+            *(self.folder, plan.corpus, self._record.get("at_once")),
+            takes_folders=launch is None,  # what libFuzzer is loaded into runs what it is given
+        )
         self._crashes = Crashes(
             *(self.folder, plan.program.name, self.launch, self._seeds),
             self._record.get("skipped", []),

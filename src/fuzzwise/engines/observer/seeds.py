@@ -45,14 +45,23 @@ class SeedFiles:
     """
 
     def __init__(
-        self, folder: CampaignFolder, corpus: Iterable[Path], at_once: int | None = None
+        self,
+        folder: CampaignFolder,
+        corpus: Iterable[Path],
+        at_once: int | None = None,
+        *,
+        takes_folders: bool = True,
     ) -> None:
-        """``at_once``: how many files a process is given at most, where all take too long."""
+        """``at_once``: how many files a process is given at most, where all take too long.
+
+        ``takes_folders``: whether the program can be given folders, as libFuzzer can.
+        """
         self._folder = folder
         self._corpus = tuple(corpus)
         self._given = folder.state / "given"
         self._fatal = Fatal(folder.state / "fatal-files")
         self._at_once = at_once
+        self._takes_folders = takes_folders
         self._pending: list[str] = []
         self._looked = 0
         self.files = 0
@@ -97,8 +106,8 @@ class SeedFiles:
         self.files = len(fresh) + len(known)
         if not self.files:
             return []
-        whole = not given and self._at_once is None and not skipped
-        if whole and self.files >= MANY and all(path.is_dir() for path in self._corpus):
+        whole = not given and self._at_once is None and not skipped and self.files >= MANY
+        if whole and self._takes_folders and all(path.is_dir() for path in self._corpus):
             return self._folders()
         listing = self._folder.state / "seed-files"
         # Another job, started just before, may be about to read it.
