@@ -32,6 +32,10 @@ from fuzzwise.cli import load
 from fuzzwise.engines.blackbox import input_hash
 from fuzzwise.engines.blackbox import tally as tallies
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.go.counts import KIND, GoFolder
+from fuzzwise.engines.go.counts import Counts as GoCounts
+from fuzzwise.engines.go.lines import Group
+from fuzzwise.engines.go.session import GoSession
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
@@ -381,6 +385,19 @@ def _watch(rng: random.Random, folder: Path, name: str = "") -> None:
     command("watch", folder / name, *words)
 
 
+def _go_counts(folder: Path) -> None:
+    kept = GoFolder(folder)
+    kept.make()
+    groups = [Group(0, 100, 4), Group(100, 250, 1), Group(700, 900, 3)]
+    record = {"fingerprint": "ab", "settings": KIND, "generation": "cd", "target": "m/FuzzX"}
+    GoCounts(n=1000, species=40, corpus=9, seconds=12.5, groups=groups).save(kept, record)
+
+
+def _read_go_counts(rng: random.Random, folder: Path) -> None:
+    _watch(rng, folder)
+    GoSession(TargetPlan("t", "go", (str(folder), "FuzzX")), folder).totals()
+
+
 # ── what people write ─────────────────────────────────────────────────────────────────────────
 
 _CAMPAIGN = """
@@ -520,6 +537,7 @@ FORMATS = (
     Format("AFL++", _afl, _watch, _damage_afl),
     Format("libFuzzer log", partial(_text, "fuzz.log", PLAIN), partial(_watch, name="fuzz.log")),
     Format("fork log", partial(_text, "fork.log", FORK + FORK), partial(_watch, name="fork.log")),
+    Format("counts of Go", _go_counts, _read_go_counts),
     Format(
         "go test log", partial(_text, "go.log", LOG + FAILED + LOG), partial(_watch, name="go.log")
     ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -15,10 +18,11 @@ import pytest
 import go_target
 from campaign_files import wait_until
 from fuzzwise.engines.contract import TargetPlan, Totals
+from fuzzwise.engines.go.counts import GoFolder, counts_in
 from fuzzwise.engines.go.process import GoProcess
 from fuzzwise.engines.go.session import GoSession
 from fuzzwise.errors import BadInput
-from fuzzwise.triage.processes import running
+from fuzzwise.testing.traces import processes_in
 
 KILLS = 5
 EXECS = re.compile(r"^fuzz: .* execs: (\d+) .*new interesting: (\d+) ", re.MULTILINE)
@@ -186,16 +190,7 @@ def test_kills_lose_little_and_nothing_is_left(package, tmp_path):
     assert seen == sorted(seen)
     assert session._fuzzing is None
     assert any(f"{KILLS} of its processes were killed" in words for words in told.warnings)
-    inside = str(tmp_path)
-    left = [process.pid for process in running() if _works_in(process.pid, inside)]
-    assert not left
-
-
-def _works_in(pid: int, folder: str) -> bool:
-    try:
-        return str(Path(f"/proc/{pid}/cwd").readlink()).startswith(folder)
-    except OSError:
-        return False
+    assert not processes_in(tmp_path)
 
 
 def fuzzing_process(session: GoSession) -> GoProcess:
@@ -207,6 +202,41 @@ def fuzzing_process(session: GoSession) -> GoProcess:
 
     wait_until(has_begun, "a process that fuzzes")
     return session._fuzzing._process
+
+
+def test_fuzzwise_itself_may_be_killed(package, tmp_path):
+    out = tmp_path / "out"
+    words = [sys.executable, "-m", "fuzzwise", "fuzz", str(package / "FuzzCalm"), "--quiet"]
+    words += ["--out", str(out), "--time"]
+    told = 0
+    for _ in range(2):
+        command = subprocess.Popen([*words, "500s"], stdout=subprocess.DEVNULL)
+        try:
+            wait_until(lambda before=told: counted(out) > before, "inputs", seconds=120)
+        finally:
+            command.kill()
+            command.wait()
+        told = counted(out)
+        wait_until(lambda: not processes_in(out), "the end of what it had started")
+    done = subprocess.run([*words, "2s", "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["inputs"] > told
+    assert not processes_in(out)
+
+
+def counted(out: Path) -> int:
+    try:
+        return counts_in(GoFolder(out)).n
+    except BadInput:  # nothing yet
+        return 0
+
+
+def test_two_cores_are_two_workers(package, tmp_path):
+    session = session_of(package, "FuzzCalm", tmp_path / "t")
+    before = time.monotonic()
+    told = session.turn(2.0, 2)
+    took = time.monotonic() - before
+    assert told.observation.n > 0
+    assert told.seconds == pytest.approx(2 * took, abs=1.0)
 
 
 def test_the_inputs_asked_for_are_made_and_hardly_more(package, tmp_path):

@@ -76,11 +76,10 @@ def failing_seed(test: FuzzTest, output: str) -> FailingSeed | None:
     if seed is None:
         return None
     seen = from_report(output)
-    where = f" at {seen.file}:{seen.line}" if seen.file else ""
     name = printable(seed[1])
     return FailingSeed(
         seen,
-        f"{test.function} in {test.package} fails on its own seed {name} ({seen.summary}{where}): "
+        f"{test.function} in {test.package} fails on its own seed {name} ({seen.summary}): "
         "Go fuzzes only what passes all seeds of f.Add. Mend it, or take the seed out.",
     )
 
