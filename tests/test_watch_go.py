@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,13 @@ def test_discoveries_lie_between_two_lines(tmp_path):
     assert now.counted_at.tolist() == [0, 1000, 2000, 4000]
     assert not seen.exact
     assert not list(problems(now))
+
+
+def test_no_command_is_promised_that_would_count_more(tmp_path):
+    words = [sys.executable, "-m", "fuzzwise", "watch", str(written(tmp_path, LOG))]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert "which Go's fuzzer does not tell" in " ".join(shown.split())
+    assert "`fuzzwise fuzz" not in shown
 
 
 def test_a_restart_counts_on_and_its_seeds_do_not_count(tmp_path):

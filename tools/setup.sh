@@ -19,6 +19,15 @@ need_package() {
     fi
 }
 
+# What is only wanted: tests of it are skipped where it cannot be had.
+want_package() {
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        (need_package "$@") || echo "setup: without $*, its tests are skipped" >&2
+    else
+        echo "setup: without $*, its tests are skipped; install with: sudo apt-get install $*" >&2
+    fi
+}
+
 command -v "$python" >/dev/null || need_package python3
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail "Python 3.11 or newer is needed, $("$python" -V) found. Name another: make PYTHON=python3.12 …"
@@ -36,9 +45,11 @@ command -v gdb >/dev/null || need_package gdb
 command -v afl-fuzz >/dev/null || need_package afl++
 command -v llvm-symbolizer >/dev/null || ls /usr/lib/llvm-*/bin/llvm-symbolizer >/dev/null 2>&1 ||
     need_package llvm
-# The live page is tried in a browser; without one, these tests are skipped, and say so.
-command -v chromium >/dev/null || (need_package chromium) ||
-    echo "setup: without chromium, the tests of the live page in a browser are skipped" >&2
+# The live page is tried in a browser.
+command -v chromium >/dev/null || want_package chromium
+# Fuzz tests of Go, and harnesses in Rust.
+command -v go >/dev/null || want_package golang-go
+command -v rustc >/dev/null || want_package rustc
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \

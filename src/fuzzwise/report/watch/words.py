@@ -145,6 +145,8 @@ def _field(reason: str) -> str:
 def _why(field: str, who: str) -> str:
     if field not in NEEDS:
         return field if field.endswith(".") else f"{field}."
+    if who == "go test":
+        return f"needs {NEEDS[field]}, which Go's fuzzer does not tell."
     keeper = KEEPS.get(field, "fuzzwise fuzz")
     lacking = "These files do not have that" if who == "fuzzwise" else f"{who} does not write that"
     return f"needs {NEEDS[field]}. {lacking}; `{keeper}` does."
