@@ -33,7 +33,7 @@ def command(folder: Path, file: Path, as_json: bool) -> None:
     FOLDER is one of targets that you have: an out/ of OSS-Fuzz or ClusterFuzzLite, a crate with
     cargo-fuzz (which is built first), targets of AFL++, scripts of Atheris, or any mixture. Each of
     its files is listed with what it was taken for, or why it was not. With --json, that list is all
-    there is: nothing is written. Nothing in the folder is changed.
+    there is: nothing is written. But for that build, nothing in the folder is changed.
     """
     from fuzzwise.folders.campaign_text import campaign_text
     from fuzzwise.folders.recognise import look_for_targets

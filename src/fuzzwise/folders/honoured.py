@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,7 @@ class Honoured:
         self.remarks.append(f"{printable(what)[:_SHOWN]} is not used: {why}")
 
 
-def honoured(file: OptionsFile, engine: str, knows: Any) -> Honoured:
+def honoured(file: OptionsFile, engine: str, knows: Callable[[str], bool]) -> Honoured:
     """What becomes of a file for a target of an engine.
 
     ``knows`` says whether the libFuzzer in the target has an option of a name.
@@ -65,7 +65,9 @@ def honoured(file: OptionsFile, engine: str, knows: Any) -> Honoured:
     return made
 
 
-def _libfuzzer(section: dict[str, str], engine: str, knows: Any, made: Honoured) -> Iterator[str]:
+def _libfuzzer(
+    section: dict[str, str], engine: str, knows: Callable[[str], bool], made: Honoured
+) -> Iterator[str]:
     for name, value in section.items():
         word = f"{name} = {value}"
         if name == "dict":

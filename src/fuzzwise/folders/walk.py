@@ -26,14 +26,7 @@ def walk(folder: Path, say: Callable[[str], None] = lambda _: None) -> tuple[Tre
 
     BadInput where it cannot be read, or holds more than anybody would look through.
     """
-    home = Path(os.path.abspath(folder))  # noqa: PTH100 - links on the way stay as they were given
-    try:
-        str(home).encode()
-    except UnicodeEncodeError:
-        raise BadInput(
-            f"{printable(str(folder))}: its path is not in UTF-8, and cannot stand in a campaign "
-            "file. Rename it."
-        ) from None
+    home = _absolute(folder)
     files: list[Path] = []
     others: list[FoundFile] = []
     ahead = [home]
@@ -62,6 +55,19 @@ def walk(folder: Path, say: Callable[[str], None] = lambda _: None) -> tuple[Tre
             else:
                 files.append(path)
     return Tree(home, tuple(sorted(files)), say), others
+
+
+def _absolute(folder: Path) -> Path:
+    """Its path from the root, with links on the way as they were given."""
+    home = Path(os.path.abspath(folder))  # noqa: PTH100
+    try:
+        str(home).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{printable(str(folder))}: its path is not in UTF-8, and cannot stand in a campaign "
+            "file. Rename it."
+        ) from None
+    return home
 
 
 def _why_not(path: Path, entry: os.DirEntry[str], home: Path) -> str:
