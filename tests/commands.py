@@ -8,6 +8,7 @@ own.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -152,6 +153,7 @@ def _serve(requests: socket.socket) -> None:
     for name in ("scipy.special", *(f"fuzzwise.{name}" for name in IMPORTED)):
         with suppress(ImportError):  # an extra that is not installed
             import_module(name)
+    gc.freeze()  # or each command would look for cycles in all of that at its end
     while True:
         asked, ends, _, _ = socket.recv_fds(requests, 1, 4)
         if not asked:

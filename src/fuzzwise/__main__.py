@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
@@ -25,7 +26,9 @@ def start() -> NoReturn:
     streams.prepare()
     telling.install()
     caches.for_numba()
-    sys.exit(main())
+    code = main()
+    gc.freeze()  # to search all that was imported for cycles would take a sixth of a short command
+    sys.exit(code)
 
 
 if __name__ == "__main__":
