@@ -133,8 +133,8 @@ def test_a_folder_without_an_input_is_taken_over(fuzz: Fuzz, tmp_path: Path) -> 
 
 
 def test_its_history_is_in_the_store(fuzz: Fuzz, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(single, "EPOCH", 0.1)
-    fuzz(Running(tuple(range(100, 10**7, 100))), Limits(seconds=0.8))
+    monkeypatch.setattr(single, "EPOCH", 0.05)
+    fuzz(Running(tuple(range(100, 10**7, 100))), Limits(seconds=2.0))
     (history,) = read_history(tmp_path / "out")
     assert len(history.inputs) >= 3
     assert (history.inputs[1:] > history.inputs[:-1]).all()
