@@ -76,7 +76,7 @@ def test_a_bent_law_is_found_where_there_is_much_to_see():
 def test_few_discoveries_bend_nothing():
     assert fit_bent(np.array([1, 2, 3, 4, 5]), 10**6) is None  # all before the last 8 doublings
     assert fit_bent(np.array([], dtype=np.int64), 0) is None
-    assert fit_bent(np.array([1, 2, 3, 4, 5]), 5) is not None
+    assert fit_bent(np.array([1, 2, 3, 4, 5, 6]), 6) is not None
 
 
 @given(st.integers(1, 10**12), st.lists(st.floats(0, 1), max_size=60))

@@ -136,7 +136,7 @@ def test_a_breakthrough_since_the_look_refutes_it_at_once():
 def test_grouped_discoveries_must_allow_it_at_the_latest_count_too():
     rule = AcceptedRisk(1e-3)
     look, following = (rule.inputs_at(rule.look(60_000) + i) for i in (0, 1))
-    o = Observation(n=following - 1, discoveries=ints(range(look + 1, following - 1, 240)))
+    o = Observation(n=following - 1, discoveries=ints(range(look + 1, following - 1, 500)))
     assert latest_decision(o, rule).stop
     assert not latest_decision(o, rule, exact=False).stop
     grouped = judge(Reading("honggfuzz", "s", Path("s"), o, exact=False), 1e-3)

@@ -37,7 +37,7 @@ def in_words(a: Judgement) -> str:
     if seconds is None:
         return "" if least is None else f"at least {words.ahead(least)}{IF_QUIET}"
     said = words.time_ahead(seconds)
-    if math.isinf(seconds.value):
+    if math.isinf(seconds.value) and (seconds.low or 0.0) <= words.FAR:
         return f"{said} (at least {words.ahead(seconds.low or 0.0)})"
     return said
 
@@ -49,8 +49,9 @@ def inputs_in_words(a: Judgement) -> str:
         least = None if due is None else words.count(due - a.observation.n)
         return "" if least is None else f"at least {least} inputs{IF_QUIET}"
     if math.isinf(inputs.value):
-        least = words.count(inputs.low or 0.0)
-        return f"more than {FURTHEST} times the inputs so far (at least {least})"
+        low = inputs.low or 0.0
+        least = "" if math.isinf(low) else f" (at least {words.count(low)})"
+        return f"more than {FURTHEST} times the inputs so far{least}"
     return f"{words.span(inputs, words.count)} inputs"
 
 
