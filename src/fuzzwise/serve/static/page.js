@@ -69,6 +69,7 @@ function takeNews(news) {
     }
   }
   replacePieces(there, pieces);
+  if (pieces.has("news")) showSince();
   if (table && (news.lists || [...pieces.keys()].some((name) => name.startsWith("target-")))) {
     arrange();
   }
@@ -212,17 +213,23 @@ function remember() {
   }
 }
 
+let lastVisit;  // when it was, in seconds of the campaign
+
 async function showSince() {
   const place = document.getElementById("since");
-  if (!place) return;
+  if (!place || lastVisit === undefined) return;
+  const answer = await fetch(`since?at=${Number(lastVisit) || 0}`);
+  const html = answer.ok ? await answer.text() : "";
+  if (place.innerHTML !== html) place.innerHTML = html;
+  place.hidden = !html;
+}
+
+function beginVisit() {
+  if (!document.getElementById("since")) return;
   const before = visit();
   const from = Date.now() - (before.seen || 0) > VISIT ? before.last : before.from;
-  if (from !== undefined) {
-    const answer = await fetch(`since?at=${Number(from) || 0}`);
-    const html = answer.ok ? await answer.text() : "";
-    place.innerHTML = html;
-    place.hidden = !html;
-  }
+  lastVisit = from;
+  showSince();
   try {
     localStorage.setItem(`visit:${body.dataset.campaign}`, JSON.stringify({ ...before, from }));
   } catch {
@@ -259,5 +266,5 @@ addEventListener("pageshow", (event) => { if (event.persisted) listen(); });
 
 if (table) prepareTable();
 prepareZoom();
-showSince();
+beginVisit();
 listen();
