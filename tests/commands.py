@@ -74,6 +74,11 @@ class Started:
     def __exit__(self, *_: object) -> None:
         self.wait()
 
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it was never started
+            self._told.close()
+            self._socket.close()
+
     def poll(self) -> int | None:
         """How it ended; None while it runs."""
         if self.returncode is None and select.select([self._socket], [], [], 0)[0]:

@@ -56,7 +56,7 @@ def test_a_campaign_of_a_python_and_a_c_target(tmp_path):
     for bug in bugs:
         again = subprocess.run(
             shlex.split(bug["command"]),
-            cwd=tmp_path / "mixed-out",
+            cwd=tmp_path / "out",
             capture_output=True,
             text=True,
             check=False,

@@ -59,7 +59,7 @@ def test_a_page_ends_when_it_is_told_to_also_with_readers(campaign, end):
 def test_a_page_runs_beside_its_campaign_and_ends_with_it(tmp_path):
     made = Campaign(tmp_path)
     made.black_box("parser", program("blackbox_parser.c"), b"abcd")
-    process = made.start(600, "--serve", "--quiet")
+    process = made.start(600, "--serve", "--quiet", PYTHONUNBUFFERED="1")
     threading.Thread(target=process.stdout.read, daemon=True).start()
     try:
         link = re.search(r"http://\S+", process.stderr.readline())[0]

@@ -131,7 +131,7 @@ def test_above_the_accepted_risk_it_says_go_on_what_is_left_and_exits_with_11(wa
     result = watch(busy, "--accept-risk", "1e-3")
     assert result.returncode == 11, result.stderr
     assert result.stdout.splitlines()[1].startswith("Go on: At its latest look, after ")
-    assert "Left to an accepted risk of 0.001: at least " in result.stdout
+    assert "Left to an accepted risk of 0.001: about " in result.stdout
     assert "The rule looks again after " in result.stdout
 
 
@@ -141,7 +141,7 @@ def test_a_campaign_that_does_not_slow_down_has_no_time_left(watch, tmp_path):
     )
     result = watch(steady, "--accept-risk", "1e-3")
     assert result.returncode == 11
-    assert "not in sight (at least " in result.stdout
+    assert "at the present speed not in sight." in result.stdout
     assert "they do not slow down yet" in result.stdout
 
 
