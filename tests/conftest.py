@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,13 @@ settings.load_profile("fuzzwise")
 
 _SET_CHILD_SUBREAPER = 36  # of prctl(2)
 _HERE = Path(__file__).parent
+
+
+def pytest_configure() -> None:
+    """Let the processes of tests be interrupted, also where all of them run in the background."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Function]) -> None:
