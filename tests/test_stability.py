@@ -205,6 +205,9 @@ class UnstableRecount(Recount):
         new = self.looks_new(shown)
         if mutated == "1":
             self.mutated(int(seed), self.stable(shown))
+        elif self.inputs:  # of a process that goes on: the seeds are those that there are
+            self.seen |= self.stable(shown)
+            return
         else:
             self.initial(self.stable(shown))
         self.seeds += keep and not new
