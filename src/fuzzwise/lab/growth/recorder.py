@@ -22,7 +22,8 @@ from fuzzwise.engines.contract import Session, TargetPlan, Totals
 from fuzzwise.engines.leftovers import Guard
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
-from fuzzwise.files import InUse, locked_file, make_private, refuse_links
+from fuzzwise.files import make_private
+from fuzzwise.lab.recording.folder import locked_folder
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import Campaign, FirstShown
 from fuzzwise.text import many
@@ -79,17 +80,12 @@ def record(plan: GrowthPlan, out: Path, progress: Progress, stop: threading.Even
     All targets once, then all of them again: a recording that is cut short has as many repeats of
     each. ``progress`` is called from several threads; ``stop`` ends it early, with all saved.
     """
-    try:
-        make_private(out)
-        refuse_links(out)
-        lock = locked_file(out / ".lock")
-    except InUse as error:
-        raise BadInput(
-            f"Another fuzzwise records into {out}. Wait for it, or choose another folder."
-        ) from error
-    except OSError as error:
-        raise BadInput(f"{out} cannot be used as a folder: {error.strerror}.") from error
-    with lock, Guard(out), Workers(plan.cores) as workers, ThreadPoolExecutor(plan.cores) as pool:
+    with (
+        locked_folder(out),
+        Guard(out),
+        Workers(plan.cores) as workers,
+        ThreadPoolExecutor(plan.cores) as pool,
+    ):
         work = [
             pool.submit(_Repeat(plan, target, number, out, workers).record, progress, stop)
             for number in range(1, plan.repeats + 1)

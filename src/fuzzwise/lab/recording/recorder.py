@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +18,9 @@ import msgspec
 
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, Runner, Target, check
 from fuzzwise.errors import BadInput
-from fuzzwise.files import InUse, locked_file, make_private, refuse_links
 from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.config import RecordingPlan
+from fuzzwise.lab.recording.folder import locked_folder
 from fuzzwise.lab.recording.log import (
     SUFFIX,
     Configuration,
@@ -75,7 +74,7 @@ def record(
 
     ``progress`` is called from several threads; ``stop`` ends the recording early, all saved.
     """
-    with _locked(out), ThreadPoolExecutor(plan.cores) as pool:
+    with locked_folder(out), ThreadPoolExecutor(plan.cores) as pool:
         work = [
             pool.submit(_Recorder(plan, target, out, progress, stop).record)
             for target in plan.targets
@@ -223,20 +222,3 @@ def _same(configuration: Configuration) -> bytes:
     """What must not change when a recording is resumed."""
     plain = msgspec.structs.replace(configuration, mode="", folder="")
     return msgspec.json.encode(plain)
-
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """The folder, made where it is missing, with a refusal where another recorder uses it."""
-    try:
-        make_private(out)
-        refuse_links(out)
-        file = locked_file(out / ".lock")
-    except InUse as error:
-        raise BadInput(
-            f"Another fuzzwise records into {out}. Wait for it, or choose another folder."
-        ) from error
-    except OSError as error:
-        raise BadInput(f"{out} cannot be used as a folder: {error.strerror}.") from error
-    with file:
-        yield
