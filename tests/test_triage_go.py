@@ -145,6 +145,8 @@ def test_undefined_behaviour_is_still_seen_beside_it():
 
 def test_damaged_reports_are_read_to_the_end():
     text = alone("runtime error: index out of range [1] with length 1")
+    assert from_report(text).bug
     for cut in range(0, len(text), 7):
-        from_report(text[:cut])
-        from_report(text[cut:])
+        for part in (text[:cut], text[cut:]):
+            found = from_report(part).bug
+            assert found is None or found.kind
