@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
+from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
+from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+from fuzzwise.engines.observer.folder import CampaignFolder
+from fuzzwise.engines.observer.observed import CorpusFiles
 from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build
 
@@ -101,6 +106,21 @@ def test_an_interrupt_ends_a_turn_and_keeps_its_counts(tmp_path):
     told = session.turn(600.0, 1)
     assert told.seconds < 60
     shutil.rmtree(tmp_path / "t")
+
+
+def test_what_a_process_did_before_anybody_looked_is_kept_when_the_turn_is_interrupted(tmp_path):
+    # As on a busy machine: it has made all its inputs at the first look, and who sees that in the
+    # folder ends the turn.
+    program = build(tmp_path, EXAMPLES / "base64.c")
+    settings = LibFuzzerSettings(inputs=2000)
+    plan = TargetPlan("t", "libfuzzer", (str(program),), settings=settings)
+    folder = CampaignFolder(tmp_path / "t")
+    known = {"corpus": CorpusFiles(folder), "lives": Lives(), "launch": None, "began": 0.0}
+    turn = Fuzzing(plan, folder, seed=1, jobs=1, tick=600.0, **known)  # type: ignore[arg-type]
+    turn.run(600.0, turn.interrupt)
+    assert turn.state is not None
+    assert turn.state.head.inputs == 2000
+    assert len(list(folder.corpus.iterdir())) == turn.state.head.seeds > 5
 
 
 def test_a_corpus_that_outlasts_its_turns_is_executed_in_portions(tmp_path, monkeypatch):

@@ -121,6 +121,7 @@ class Fuzzing:
     @property
     def state(self) -> State | None:
         """The counts; None before a process has begun them."""
+        self._meet_state()
         return self._state if self._state and self._state.ready else None
 
     def interrupt(self) -> None:
@@ -397,7 +398,7 @@ class Fuzzing:
         self._crashes.take_failures(self._inputs, self._seconds)
 
     def _save(self, write: Callable[[dict[str, Any]], None] | None = None) -> None:
-        self._corpus.write(self._state)
+        self._corpus.write(self.state)
         write = write or self.folder.write
         write(
             {
