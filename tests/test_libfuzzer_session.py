@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles
 from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -115,9 +118,22 @@ def test_what_a_process_did_before_anybody_looked_is_kept_when_the_turn_is_inter
     settings = LibFuzzerSettings(inputs=2000)
     plan = TargetPlan("t", "libfuzzer", (str(program),), settings=settings)
     folder = CampaignFolder(tmp_path / "t")
-    known = {"corpus": CorpusFiles(folder), "lives": Lives(), "launch": None, "began": 0.0}
+    known = {
+        "corpus": CorpusFiles(folder),
+        "lives": Lives(),
+        "launch": None,
+        "began": time.monotonic(),
+    }
     turn = Fuzzing(plan, folder, seed=1, jobs=1, tick=600.0, **known)  # type: ignore[arg-type]
-    turn.run(600.0, turn.interrupt)
+
+    def interrupt() -> None:
+        wait_until(lambda: folder.state_exists() and State(folder.state).head.inputs == 2000, "all")
+        turn.interrupt()
+
+    with ThreadPoolExecutor() as pool:
+        looker = pool.submit(interrupt)
+        turn.run(600.0, lambda: None)
+        looker.result()
     assert turn.state is not None
     assert turn.state.head.inputs == 2000
     assert len(list(folder.corpus.iterdir())) == turn.state.head.seeds > 5

@@ -121,7 +121,6 @@ class Fuzzing:
     @property
     def state(self) -> State | None:
         """The counts; None before a process has begun them."""
-        self._meet_state()
         return self._state if self._state and self._state.ready else None
 
     def interrupt(self) -> None:
@@ -156,6 +155,8 @@ class Fuzzing:
             self._tend()
             started = time.monotonic()  # what it took to find its files is not the target's
             self._nap()
+            interrupted = self._interrupted  # who has seen counts in the folder may have done it
+            self._meet_state()
             now = time.monotonic()
             passed, clock = now - clock, now
             self._seconds += passed
@@ -170,19 +171,19 @@ class Fuzzing:
                 self._saved = now
                 self._save()
             watch()
-            if self._is_over(now - start, seconds):
+            if self._is_over(now - start, seconds, interrupted):
                 self._finish()
                 return
 
-    def _is_over(self, used: float, seconds: float) -> bool:
+    def _is_over(self, used: float, seconds: float, interrupted: bool) -> bool:
         """Whether the turn ends here; BadInput where it is of no use to wait any longer.
 
         What gets through its corpus has longer than the turn, and the rest of it later; so has what
         dies at its start, until it is known to be broken.
         """
-        if self._interrupted and self.state is None:
+        if interrupted and self.state is None:
             raise NothingYet("Interrupted before the target ran its first input.")
-        if self._interrupted or self._done():
+        if interrupted or self._done():
             return True
         self._give_up_early()
         self._check_options()
@@ -398,7 +399,7 @@ class Fuzzing:
         self._crashes.take_failures(self._inputs, self._seconds)
 
     def _save(self, write: Callable[[dict[str, Any]], None] | None = None) -> None:
-        self._corpus.write(self.state)
+        self._corpus.write(self._state)
         write = write or self.folder.write
         write(
             {
