@@ -247,7 +247,10 @@ class Fuzzing:
         state, limit = self._state, self.settings.inputs
         if state is None or not state.ready or limit is None:
             return False
-        return bool(state.head.inputs >= limit and not state.head.measure_left)
+        head = state.head
+        # Between the input that reaches a data point and its measurement is a moment.
+        measuring = head.measure_left or (head.measure and head.inputs >= head.next_point)
+        return bool(head.inputs >= limit and not measuring)
 
     def _start(self, job: int) -> FuzzingProcess:
         first = all(process is None for process in self._processes)
