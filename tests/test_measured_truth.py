@@ -52,7 +52,10 @@ def test_a_campaign_does_not_end_between_a_data_point_and_its_measurement(tmp_pa
     assert fuzz(*words).returncode == 0
     state = tmp_path / "out" / "state"
     before = len(_lines(state))
-    State(state).head.next_point = 100  # as it is in that moment
+    head = State(state)
+    assert not head.is_measuring
+    head.head.next_point = 100  # as it is in that moment
+    assert head.is_measuring
     assert fuzz(*words).returncode == 0
     assert len(_lines(state)) == before + 1
 

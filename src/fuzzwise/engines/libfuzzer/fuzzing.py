@@ -247,10 +247,7 @@ class Fuzzing:
         state, limit = self._state, self.settings.inputs
         if state is None or not state.ready or limit is None:
             return False
-        head = state.head
-        # Between the input that reaches a data point and its measurement is a moment.
-        measuring = head.measure_left or (head.measure and head.inputs >= head.next_point)
-        return bool(head.inputs >= limit and not measuring)
+        return bool(state.head.inputs >= limit and not state.is_measuring)
 
     def _start(self, job: int) -> FuzzingProcess:
         first = all(process is None for process in self._processes)
@@ -373,7 +370,7 @@ class Fuzzing:
     @property
     def doing(self) -> str:
         """What it is at besides fuzzing; no risk is accepted meanwhile."""
-        if self._state and self._state.head.measure_left:
+        if self._state and self._state.is_measuring:
             return "measuring the truth with the corpus frozen"
         if self.start.doing:
             return self.start.doing
