@@ -204,6 +204,33 @@ def test_a_target_of_aflplusplus_is_one(tmp_path: Path) -> None:
     assert "of AFL++ itself" in file(found, tmp_path / "afl-fuzz").why
 
 
+def test_a_target_may_be_called_as_tools_begin(tmp_path: Path) -> None:
+    for name in ("afl_parser", "afl-harness", "honggfuzz_compat", "centipede_like"):
+        script(tmp_path / name)
+    tools = ("afl-fuzz", "afl-cmin.bash", "afl-clang-fast++", "centipede", "jazzer_driver_asan")
+    for name in tools:
+        script(tmp_path / name)
+    (tmp_path / "afl_options.txt").touch()
+    _, found = look(tmp_path)
+    assert {each.keys["program"].name for each in found.targets} == {
+        *("afl_parser", "afl-harness", "honggfuzz_compat", "centipede_like"),
+    }
+    assert {each.path.name for each in found.files if not each.taken_for} == {
+        *(*tools, "afl_options.txt"),
+    }
+
+
+def test_what_only_its_name_calls_a_target_is_asked(tmp_path: Path) -> None:
+    """OSS-Fuzz takes it for one by its name alone."""
+    script(tmp_path / "old_fuzzer", "#!/bin/sh\necho print_final_stats 1 >&2\n")
+    script(tmp_path / "make_fuzzer", "#!/bin/sh\necho usage >&2\n")
+    script(tmp_path / "other", "#!/bin/sh\ntouch asked\n")
+    _, found = look(tmp_path)
+    assert [(each.name, each.engine) for each in found.targets] == [("old_fuzzer", "stock")]
+    assert "does not answer -help=1" in file(found, tmp_path / "make_fuzzer").why
+    assert "names no fuzz target" in file(found, tmp_path / "other").why
+
+
 def test_scripts_of_atheris_are_targets_and_modules_beside_them_are_not(tmp_path: Path) -> None:
     pytest.importorskip("atheris")
     (tmp_path / "fuzz_it.py").write_text("import atheris\ndef TestOneInput(data): pass\n")
@@ -254,6 +281,26 @@ def test_the_build_of_a_crate_is_used_with_its_corpus(
     assert "earlier crashes; fuzzwise triage" in file(found, fuzz / "artifacts" / "parse").why
     why = file(found, fuzz / "fuzz_targets" / "print.rs").why
     assert "it is not built, and cargo-fuzz is not here" in why
+    assert "no program" not in {each.why for each in found.files}
+
+
+@pytest.mark.parametrize("given", ["", "crates/url", "crates/url/fuzz"])
+def test_the_build_of_a_crate_in_a_workspace_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    fuzz = crate(tmp_path / "crates" / "url")
+    crate(tmp_path / "crates" / "other")
+    (tmp_path / "Cargo.toml").write_text('[workspace]\nmembers = ["crates/*"]\n')
+    release = tmp_path / "target" / "x86_64-unknown-linux-gnu" / "release"
+    program = script(release / "parse")
+    script(release / "deps" / "parse-0123456789abcdef")
+    _, found = look(tmp_path / given)
+    assert {each.keys["program"] for each in found.targets} == {program}
+    corpora = {each.keys["corpus"][0] for each in found.targets}
+    assert fuzz / "corpus" / "parse" in corpora
+    paths = [each.path for each in found.files]
+    assert len(paths) == len(set(paths))
     assert "no program" not in {each.why for each in found.files}
 
 

@@ -46,6 +46,20 @@ def test_a_measurement_ends_with_its_discoveries_and_leaves_the_last_one_out(
     assert all(truth.inputs == MOST for truth in others)
 
 
+def test_a_campaign_does_not_end_between_a_data_point_and_its_measurement(tmp_path: Path) -> None:
+    target = build(tmp_path, EXAMPLES / "utf8.c")
+    words = (target, tmp_path / "out", "--inputs", 100, "--measure")
+    assert fuzz(*words).returncode == 0
+    state = tmp_path / "out" / "state"
+    before = len(_lines(state))
+    head = State(state)
+    assert not head.is_measuring
+    head.head.next_point = 100  # as it is in that moment
+    assert head.is_measuring
+    assert fuzz(*words).returncode == 0
+    assert len(_lines(state)) == before + 1
+
+
 def test_each_discovery_has_the_age_of_its_seed(measured: Path) -> None:
     """What was found before its seed had children of its own came from the first seeds alone."""
     last = read(measured / "observations.jsonl").campaigns[0].observations[-1]

@@ -65,7 +65,7 @@ def test_names_that_lead_elsewhere_write_nothing_there(tmp_path: Path, name: str
     found = unpack(path, tmp_path / "one" / "two")
     assert seeds(found.folder) == {b"1", b"2"}
     assert len(found.notes) == 1
-    assert "names that lead out of a folder" in found.notes[0]
+    assert "named so as to lead out of a folder" in found.notes[0]
     outside = everything(tmp_path) - {"seeds.zip", "one", "one/two"}
     assert all(path.startswith("one/two/") for path in outside)
 
@@ -79,7 +79,7 @@ def test_links_are_told_and_left_out(tmp_path: Path) -> None:
         file.writestr("plain", b"1")
     found = unpack(path, tmp_path / "home")
     assert seeds(found.folder) == {b"1"}
-    assert "1 file of it ('link'): are links" in found.notes[0]
+    assert "1 file of it ('link'): no plain file, but a link" in found.notes[0]
 
 
 def test_bombs_are_told_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_encrypted_files_are_told(tmp_path: Path) -> None:
     path.write_bytes(content)
     found = unpack(path, tmp_path / "home")
     assert seeds(found.folder) == {b"2"}
-    assert "('secret'): are encrypted" in found.notes[0]
+    assert "('secret'): encrypted" in found.notes[0]
 
 
 def test_other_compressions_are_told(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_damaged_files_are_told_and_the_others_taken(tmp_path: Path) -> None:
     path.write_bytes(content)
     found = unpack(path, tmp_path / "home")
     assert seeds(found.folder) == {b"2"}
-    assert "('a'): are damaged" in found.notes[0]
+    assert "('a'): damaged" in found.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["truncated", "text", "empty", "folder", "missing"])

@@ -28,6 +28,17 @@ want_package() {
     fi
 }
 
+# A program out of a package of the system, for tests alone: the package itself would start a service.
+want_program() {
+    scratch=$(mktemp -d)
+    (
+        cd "$scratch" && apt-get download -qq "$1" &&
+            dpkg-deb --fsys-tarfile "$1"_*.deb | tar -x "./usr/bin/$1"
+    ) >/dev/null 2>&1 && mv "$scratch/usr/bin/$1" "$2" ||
+        echo "setup: without $1, its tests are skipped; install with: sudo apt-get install $1" >&2
+    rm -rf "$scratch"
+}
+
 command -v "$python" >/dev/null || need_package python3
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail "Python 3.11 or newer is needed, $("$python" -V) found. Name another: make PYTHON=python3.12 …"
@@ -54,3 +65,5 @@ command -v rustc >/dev/null || want_package rustc
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
     --constraint constraints.txt --editable '.[lab,serve,dev,python]'
+# The queries of the dashboard are tried in Prometheus.
+command -v prometheus >/dev/null || [ -x "$venv/bin/prometheus" ] || want_program prometheus "$venv/bin"

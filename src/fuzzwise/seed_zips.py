@@ -188,7 +188,7 @@ def _take(content: zipfile.ZipFile, folder: Path) -> list[str]:
 
 
 _ELSEWHERE = (
-    "have names that lead out of a folder; seeds are kept under names of fuzzwise, so nothing is "
+    "named so as to lead out of a folder; seeds are kept under names of fuzzwise, so nothing is "
     "written there"
 )
 
@@ -202,11 +202,11 @@ def _seed(content: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> tuple[
     """What is wrong with an entry, or "" and what it holds."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        return "are links or the like, which are not followed", b""
+        return "no plain file, but a link or the like, which is not followed", b""
     if entry.flag_bits & 1:
-        return "are encrypted", b""
+        return "encrypted", b""
     if entry.compress_type not in _PLAIN:
-        return "are compressed in a way that is not read here (make it with: zip -r)", b""
+        return "compressed in a way that is not read here (make it with: zip -r)", b""
     most = min(LARGEST, room)
     pieces, size = [], 0
     try:
@@ -214,10 +214,10 @@ def _seed(content: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> tuple[
             while piece := file.read(_PIECE):
                 size += len(piece)
                 if size > most:
-                    return f"are larger than {most:,} bytes, or than what is left of it", b""
+                    return f"larger than {most:,} bytes, more than may be unpacked of it", b""
                 pieces.append(piece)
     except (*_DAMAGE, OSError, BadInput):
-        return "are damaged", b""
+        return "damaged", b""
     return "", b"".join(pieces)
 
 

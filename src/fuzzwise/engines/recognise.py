@@ -39,7 +39,7 @@ def recognise(program: Path) -> str:
         return claimed or likely_engine(program)
     if wrong := objection(program):
         raise BadInput(f"{program}: {wrong}")
-    if not is_elf(program) and not _names_observer(program) and not _answers(program):
+    if not is_elf(program) and not _names_observer(program) and not answers(program):
         raise BadInput(
             f"{program}: nothing in it is of a fuzzer ({LOOKED_FOR}), and it does not answer "
             f"-help=1 within {PATIENCE:g} s as libFuzzer does. If it starts a fuzz target, say for "
@@ -72,8 +72,8 @@ def _names_observer(script: Path) -> bool:
         return False
 
 
-def _answers(script: Path) -> bool:
-    """Whether a script, asked for libFuzzer's options, tells them."""
+def answers(script: Path) -> bool:
+    """Whether a script, or a program, that is asked for libFuzzer's options tells them."""
     with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as scratch:
         try:
             asked = FuzzingProcess([str(script.absolute()), "-help=1"], {}, Path(scratch))

@@ -30,16 +30,16 @@ def find(tree: Tree) -> Found:
     found = Found()
     for manifest in tree.files:
         if manifest.name == _MANIFEST and (names := _targets(manifest)):
-            found += _crate(tree, manifest.parent, names)
+            more = _crate(tree, manifest.parent, names)
+            known = {each.path for each in found.files}  # crates of one workspace share some
+            others = tuple(each for each in more.files if each.path not in known)
+            found += Found(more.targets, others)
     return found
 
 
 def _targets(manifest: Path) -> list[str]:
     """The names of the fuzz targets of a crate; none where it is not one of cargo-fuzz."""
-    try:
-        content = read_toml(manifest)
-    except BadInput:
-        return []
+    content = _manifest(manifest)
     metadata = _table(_table(content, "package"), "metadata")
     needs = _table(content, "dependencies")
     if metadata.get("cargo-fuzz") is not True and "libfuzzer-sys" not in needs:
@@ -64,10 +64,7 @@ def _crate(tree: Tree, fuzz: Path, names: list[str]) -> Found:
     for name in names:
         program = _program(fuzz, name)
         if program is None:
-            why = problem or f"it is not built, and cargo-fuzz is not here; {_HOW}"
-            place = fuzz / "fuzz_targets" / f"{name}.rs"
-            path = place if place in tree.known else fuzz / _MANIFEST
-            found += Found(files=(FoundFile(path, "", f"fuzz target {name}: {why}"),))
+            found += _not_built(tree, fuzz, name, problem)
         else:
             found += _target(tree, fuzz, name, program, problem)
     others = [
@@ -78,17 +75,27 @@ def _crate(tree: Tree, fuzz: Path, names: list[str]) -> Found:
     return found + Found(files=tuple(others))
 
 
+def _not_built(tree: Tree, fuzz: Path, name: str, problem: str) -> Found:
+    why = problem or f"it is not built, and cargo-fuzz is not here; {_HOW}"
+    place = fuzz / "fuzz_targets" / f"{name}.rs"
+    path = place if place in tree.known else fuzz / _MANIFEST
+    files = [FoundFile(path, "", f"fuzz target {name}: {why}")]
+    for folder in (fuzz / "corpus" / name, fuzz / "artifacts" / name):
+        if tree.files_below(folder):
+            files.append(FoundFile(folder, "", f"of the target {name}, which is not built"))
+    return Found(files=tuple(files))
+
+
 def _of_crate(tree: Tree, fuzz: Path) -> Iterator[Path]:
     """What is cargo's: sources, and folders of what it has built."""
     home = fuzz.parent if (fuzz.parent / _MANIFEST) in tree.known else fuzz
-    for folder in dict.fromkeys((fuzz / "target", home / "target", home / "src")):
-        if folder.is_dir() and not folder.is_symlink():
+    for folder in dict.fromkeys((*_homes(fuzz), home / "src")):
+        inside = folder.is_relative_to(tree.folder)
+        if inside and folder.is_dir() and not folder.is_symlink():
             yield folder
+    places = {home, fuzz, fuzz / "fuzz_targets", *(place.parent for place in _homes(fuzz))}
     for path in tree.files:
-        if path.parent in (home, fuzz, fuzz / "fuzz_targets") and path.suffix in (
-            *(".rs", ".toml"),
-            ".lock",
-        ):
+        if path.parent in places and path.suffix in (".rs", ".toml", ".lock"):
             yield path
 
 
@@ -131,17 +138,34 @@ def _built(tree: Tree, fuzz: Path) -> str:
 
 def _program(fuzz: Path, name: str) -> Path | None:
     """The newest build of a target."""
-    homes = [fuzz / "target", fuzz.parent / "target"]
-    if asked := os.environ.get("CARGO_TARGET_DIR"):
-        homes.insert(0, fuzz.parent / asked)
     built = [
         path
-        for home in homes
+        for home in _homes(fuzz)
         for kind in ("release", "debug")
         for folder in (home, *_folders(home))
         if (path := folder / kind / name).is_file() and os.access(path, os.X_OK)
     ]
     return max(built, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
+def _homes(fuzz: Path) -> list[Path]:
+    """Folders in which cargo may have built it: its own, its crate's, and its workspace's."""
+    places = [fuzz / "target", fuzz.parent / "target"]
+    for folder in fuzz.parents:
+        if "workspace" in _manifest(folder / _MANIFEST):
+            places.append(folder / "target")
+            break
+    if asked := os.environ.get("CARGO_TARGET_DIR"):
+        places.insert(0, fuzz.parent / asked)
+    return list(dict.fromkeys(places))
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    """What a Cargo.toml says; nothing where there is none, or it cannot be read."""
+    try:
+        return read_toml(path) if path.is_file() else {}
+    except (BadInput, OSError):
+        return {}
 
 
 def _folders(home: Path) -> list[Path]:

@@ -20,6 +20,8 @@ from fuzzwise.text import many
 
 ENGINE = "go"
 _SOURCES = (".go", ".mod", ".sum", ".work", ".s")
+_OF_WORKSPACE = ("go.work", "go.work.sum")
+"""Files of several modules, above them."""
 
 
 def find(tree: Tree) -> Found:
@@ -60,7 +62,7 @@ def _files(tree: Tree, tests: list[FuzzTest], problem: str) -> list[FoundFile]:
     for path in tree.files:
         if not path.name.endswith(_SOURCES):
             continue
-        if module_of(path.parent) is None:
+        if module_of(path.parent) is None and path.name not in _OF_WORKSPACE:
             found.append(FoundFile(path, "", "of Go, but in no module: there is no go.mod"))
             continue
         functions = _defined_in(path, by_package.get(path.parent, []))
@@ -70,7 +72,7 @@ def _files(tree: Tree, tests: list[FuzzTest], problem: str) -> list[FoundFile]:
             said = f"engine {ENGINE}: {', '.join(functions)}"
             found.append(FoundFile(path, TARGET, said))
         else:
-            found.append(FoundFile(path, "source", "of a Go module"))
+            found.append(FoundFile(path, "source", "of Go"))
     return found
 
 

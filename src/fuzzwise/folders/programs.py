@@ -7,6 +7,7 @@ lies beside it belongs to it by OSS-Fuzz's names.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.contents import ELF, HARNESS, LIBFUZZER, OBSERVER, contains, is_elf
+from fuzzwise.engines.recognise import answers
 from fuzzwise.engines.registry import claiming_engine
 from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.errors import BadInput
@@ -28,15 +30,23 @@ SECONDS, MEMORY_MIB = "25s", 2560
 """What one input may take on OSS-Fuzz."""
 
 SYMBOLIZER = "llvm-symbolizer"
+_AFL = (
+    r"afl-(fuzz|showmap|tmin|cmin|analyze|gotcpu|plot|whatsup|addseeds|as|ld|cc|c\+\+|gcc|g\+\+"
+    r"|clang|lto|llvm|compiler-rt|qemu-trace|frida-trace|untracer|network|system-config"
+    r"|persistent-config)([-.+].*)?|afl_(cmplog|options)\.txt|afl\+\+\.dict"
+)
 TOOLS = {
-    SYMBOLIZER: "names functions in reports; that of this machine is used",
-    "centipede": "Centipede itself, which no engine of fuzzwise uses",
-    "honggfuzz": "honggfuzz itself, which no engine of fuzzwise uses",
-    "jazzer_driver": "starts targets of the JVM, and is none",
+    r"llvm-symbolizer.*": "names functions in reports; that of this machine is used",
+    r"centipede": "Centipede itself, which no engine of fuzzwise uses",
+    r"honggfuzz": "honggfuzz itself, which no engine of fuzzwise uses",
+    r"jazzer_driver.*": "starts targets of the JVM, and is none",
+    _AFL: "of AFL++ itself; the afl-fuzz of this machine is used, with its usual settings",
 }
-"""Programs beside targets that are none, by how their names begin."""
+"""Files beside targets that are none, by their whole names: a target may begin with any of them."""
 
-_AFL_TOOLS = ("afl-", "afl_")
+BY_NAME = ("_fuzzer", "_fuzztest", "_fuzz_test")
+"""How names of targets end that OSS-Fuzz takes for one whatever is in them."""
+
 _OTHERS = {
     b"CENTIPEDE_RUNNER_FLAGS": "Centipede",
     b"_LIBHFUZZ_PERSISTENT_BINARY_SIGNATURE_": "honggfuzz",
@@ -67,15 +77,17 @@ def find(tree: Tree) -> Found:
 def _tool(path: Path) -> str:
     if path.name == SYMBOLIZER and symbolizer() is None:
         return "names functions in reports; put it on the PATH, where there is none yet"
-    if path.name.startswith(_AFL_TOOLS):
-        return "of AFL++ itself; the afl-fuzz of this machine is used, with its usual settings"
-    return next((why for name, why in TOOLS.items() if path.name.startswith(name)), "")
+    return next((why for names, why in TOOLS.items() if re.fullmatch(names, path.name)), "")
 
 
 def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
     engine = claiming_engine(path)
     if engine is None and contains(path, OBSERVER):
         engine = "libfuzzer"
+    if engine is None and path.name.endswith(BY_NAME):
+        if not answers(path):
+            return Found(files=(FoundFile(path, "", _ONLY_CALLED_ONE),))
+        engine = "stock"
     if why := _why_not(path, engine):
         return Found(files=(FoundFile(path, "", why),)) if why != _UNKNOWN else Found()
     assert engine is not None
@@ -97,6 +109,10 @@ def _started(tree: Tree, script: Path) -> Iterator[FoundFile]:
 
 
 _UNKNOWN = "unknown"
+_ONLY_CALLED_ONE = (
+    "called like a fuzz target, but nothing in it is of a fuzzer, and it does not answer -help=1 "
+    "as libFuzzer does"
+)
 
 
 def _why_not(path: Path, engine: str | None) -> str:

@@ -92,14 +92,19 @@ def _of_campaigns(known: Sequence[tuple[str, CampaignState]]) -> Iterator[Metric
                 made.add_metric([key], number)
         return made
 
-    clock = CounterMetricFamily(
-        "fuzzwise_campaign_seconds",
-        "Running time of the campaign, over all runs.",
-        labels=["campaign"],
+    def counter(name: str, told: str, value: Callable[[CampaignState], float | None]) -> Metric:
+        made = CounterMetricFamily(f"fuzzwise_campaign_{name}", told, labels=["campaign"])
+        for key, state in known:
+            if (number := value(state)) is not None:
+                made.add_metric([key], number)
+        return made
+
+    yield counter("seconds", "Running time of the campaign, over all runs.", lambda s: s.seconds)
+    yield counter(
+        "manager_cpu_seconds",
+        "Time on cores of fuzzwise itself, over all runs.",
+        lambda s: s.own_seconds,
     )
-    for key, state in known:
-        clock.add_metric([key], state.seconds)
-    yield clock
     yield gauge("running", "1 while a process runs the campaign.", lambda s: float(s.running))
     yield gauge("budget_seconds", "Running time it may use.", lambda s: s.budget)
     yield gauge("cores", "Cores of the campaign.", lambda s: s.cores)

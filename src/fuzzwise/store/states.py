@@ -155,6 +155,8 @@ class CampaignState:
     """The whole campaign; ``running`` tells whether a process is at work on it now.
 
     ``stopped`` is None while it runs, and "killed" where the last run ended without a word.
+    ``own_seconds``: time on cores of the processes that ran it, all of fuzzwise itself and nothing
+    of its targets; None where that was not kept.
     """
 
     folder: Path
@@ -171,6 +173,7 @@ class CampaignState:
     bugs: tuple[BugState, ...]
     events: tuple[EventState, ...]
     stopped: Stopped | None
+    own_seconds: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

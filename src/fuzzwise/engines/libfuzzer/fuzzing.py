@@ -248,7 +248,7 @@ class Fuzzing:
         state, limit = self._state, self.settings.inputs
         if state is None or not state.ready or limit is None:
             return False
-        return bool(state.head.inputs >= limit and not state.head.measure_left)
+        return bool(state.head.inputs >= limit and not state.is_measuring)
 
     def _start(self, job: int) -> FuzzingProcess:
         first = all(process is None for process in self._processes)
@@ -371,7 +371,7 @@ class Fuzzing:
     @property
     def doing(self) -> str:
         """What it is at besides fuzzing; no risk is accepted meanwhile."""
-        if self._state and self._state.head.measure_left:
+        if self._state and self._state.is_measuring:
             return "measuring the truth with the corpus frozen"
         if self.start.doing:
             return self.start.doing

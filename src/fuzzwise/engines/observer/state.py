@@ -160,6 +160,12 @@ class State:
             return 1 - float(head.differed / head.reruns)
         return 1 - float(head.unstable / max(1, head.edges))
 
+    @property
+    def is_measuring(self) -> bool:
+        """Whether the truth is being measured, or is to be: a data point was reached for it."""
+        head = self.head
+        return bool(head.measure_left or (head.measure and head.inputs >= head.next_point))
+
     def stop(self) -> None:
         """Ask every fuzzing process to end after its present input."""
         self.head.stop = 1

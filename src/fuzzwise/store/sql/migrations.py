@@ -28,7 +28,11 @@ def _add_stability(connection: Connection) -> None:
     add_columns(connection, schema.targets, "stability")
 
 
-STEPS: tuple[Step, ...] = (_create, _add_what_was_judged, _add_stability)
+def _add_own_time(connection: Connection) -> None:
+    add_columns(connection, schema.runs, "own_seconds")
+
+
+STEPS: tuple[Step, ...] = (_create, _add_what_was_judged, _add_stability, _add_own_time)
 """Step k makes version k from version k-1.
 
 The first makes the tables as they are now, so that a new database has everything at once; later

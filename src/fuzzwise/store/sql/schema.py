@@ -69,6 +69,7 @@ runs = Table(
     _needed("seconds", Float),  # of the campaign, up to the latest that is known of this run
     Column("stop_reason", Words),  # null: it runs, or was killed
     Column("stop_detail", Words),
+    Column("own_seconds", Float),  # since version 4: on cores, of the process that runs it
 )
 
 targets = Table(

@@ -21,7 +21,10 @@ from fuzzwise.text import LONGEST, printable
 MOST = 10**18
 """A larger count is damage; sums of a few still fit into 64 bits."""
 
-_TIMES = {"seconds", "at", "began", "ended", "after_seconds", "total_seconds", "epoch", "budget"}
+_TIMES = {
+    *("seconds", "at", "began", "ended", "after_seconds", "total_seconds", "epoch", "budget"),
+    "own_seconds",
+}
 
 
 LATEST_EPOCHS = 1_000

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import Connection, Row, and_, func, select
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate
@@ -85,6 +85,7 @@ def state_of(connection: Connection, folder: Path, running: bool) -> CampaignSta
         bugs=tuple(_joined(rows) for rows in found.values()),
         events=tuple(EventState(*row) for row in happened),
         stopped=None if running else stopped,
+        own_seconds=connection.scalar(select(func.sum(runs.c.own_seconds))),
     )
 
 

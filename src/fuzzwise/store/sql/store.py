@@ -8,6 +8,7 @@ folders still know.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -73,6 +74,7 @@ class SqlStore:
         self._connection = connection
         self._held = held
         self._run: int | None = None
+        self._used_before = time.process_time()
         self._written: dict[tuple[int, str], BugFound] = {}
 
     @classmethod
@@ -142,6 +144,7 @@ class SqlStore:
                 "seconds": self._seconds(connection),
             }
             self._run = connection.scalar(insert(runs).returning(runs.c.id), row)
+        self._used_before = time.process_time()
 
     def tick(self, seconds: float) -> None:
         """Save the campaign's clock; it never goes back."""
@@ -271,7 +274,8 @@ class SqlStore:
 
     def _set_clock(self, connection: Connection, seconds: float) -> None:
         later = (runs.c.id == self._run, runs.c.seconds < seconds)
-        connection.execute(update(runs).where(*later).values(seconds=seconds))
+        own = time.process_time() - self._used_before
+        connection.execute(update(runs).where(*later).values(seconds=seconds, own_seconds=own))
 
     def _put_targets(self, connection: Connection, entries: tuple[TargetEntry, ...]) -> None:
         known = set(connection.scalars(select(targets.c.name)))
