@@ -8,9 +8,10 @@ import shutil
 import signal
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from campaign_files import EXAMPLES, Campaign, program
+from campaign_files import EXAMPLES, Campaign, ended, program
 from commands import fuzzwise
 from fuzzwise.errors import BadInput
 from fuzzwise.serve.beside import Beside
@@ -75,6 +76,20 @@ def test_a_campaign_is_killed_goes_on_and_is_shown_from_elsewhere(campaign, data
     told = shown("status", campaign.folder, cwd=elsewhere, code=2).stderr
     assert f"or its address: {read_address(address)}" in " ".join(told.split())
     _check_without_the_folder(campaign, address, elsewhere)
+
+
+def test_who_is_taken_over_from_ends_with_all_it_started(campaign, database):
+    address = f"{database}&campaign=nightly"
+    process = campaign.start(600)
+    wait_until(lambda: _inputs(address) > 0, "the first inputs")
+    with psycopg.connect(database, autocommit=True) as connection:
+        taken = "token = token + 1, holder = 'process 7 on another', until = now() + '1h'"
+        connection.execute(f"UPDATE fuzzwise.campaigns SET {taken}")
+    ran = ended(process).check(2)
+    told = " ".join(ran.errors.split())
+    assert "Another fuzzwise (process 7 on another) has taken over the campaign 'nightly'" in told
+    campaign.wait_for_no_process(60.0)
+    assert open_reader(read_address(address)).is_running()  # by the other
 
 
 def _state(address: str) -> CampaignState | None:
