@@ -61,9 +61,12 @@ command -v chromium >/dev/null || want_package chromium
 # Fuzz tests of Go, and harnesses in Rust.
 command -v go >/dev/null || want_package golang-go
 command -v rustc >/dev/null || want_package rustc
+# The store of a fleet; Debian keeps the server out of the path.
+command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 ||
+    want_package postgresql
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[lab,serve,dev,python]'
+    --constraint constraints.txt --editable '.[lab,serve,fleet,dev,python]'
 # The queries of the dashboard are tried in Prometheus.
 command -v prometheus >/dev/null || [ -x "$venv/bin/prometheus" ] || want_program prometheus "$venv/bin"

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.store.address import Address
 
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall."""
+    """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall.
+
+    ``store`` is the database that keeps it; None: a file in its folder.
+    """
 
     name: str
     folder: Path
@@ -21,3 +25,4 @@ class CampaignPlan:
     epoch: float
     confidence: float = 0.95
     seed: int = 1
+    store: Address | None = None

@@ -5,6 +5,7 @@ Times called ``at`` are seconds of the campaign: its running time up to then, ov
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,6 +158,8 @@ class CampaignState:
     ``stopped`` is None while it runs, and "killed" where the last run ended without a word.
     ``own_seconds``: time on cores of the processes that ran it, all of fuzzwise itself and nothing
     of its targets; None where that was not kept.
+    ``store`` is the address of its store, "" where that is in the folder. ``host`` is the machine
+    that has the folder, where that is not this one: none of the files that are named are here then.
     """
 
     folder: Path
@@ -174,6 +177,16 @@ class CampaignState:
     events: tuple[EventState, ...]
     stopped: Stopped | None
     own_seconds: float | None = None
+    store: str = ""
+    host: str = ""
+
+    @property
+    def files(self) -> Path:
+        """The folder to read its files from; nothing is to be found in it, where they are not here.
+
+        Another machine's path may lead to anything on this one.
+        """
+        return Path(os.devnull) if self.host else self.folder
 
 
 @dataclass(frozen=True, eq=False)

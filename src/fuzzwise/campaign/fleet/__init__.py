@@ -1,0 +1,1 @@
+"""Campaigns on many machines: who may take part, and where turns run."""
