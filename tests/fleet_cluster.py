@@ -43,7 +43,7 @@ class Remembered:
     def __init__(self) -> None:
         self.totals: dict[str, Totals] = {}
 
-    def errand(self, target: str) -> Any:
+    def errand(self, turn: Turn) -> Any:
         return None
 
     def take(self, turn: Turn, answer: Answer) -> bool:
@@ -92,8 +92,8 @@ class Cluster:
         self.address = self._scheduler.address
         self._worker = node.FleetWorker(self.address, nthreads=4 * self.cores, name="here")
         self._worker.station = Station(self.source, self.cores)
+        self._worker.machine = node.machine_of(self._worker.station, "here", ())
         await self._worker
-        self._worker.machine = node.machine_of(self._worker, "here", ())
 
     async def _close(self) -> None:
         await self._worker.close(timeout=2)

@@ -9,6 +9,19 @@ from fuzzwise.engines.contract import TargetPlan
 
 
 @dataclass(frozen=True)
+class FleetPlan:
+    """The machines that a campaign runs on, by the address of their scheduler.
+
+    ``storage`` is the URL of what they share; ``certificates`` is the folder of them, None where
+    all is on this machine.
+    """
+
+    address: str
+    storage: str
+    certificates: Path | None = None
+
+
+@dataclass(frozen=True)
 class CampaignPlan:
     """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall."""
 
@@ -21,3 +34,4 @@ class CampaignPlan:
     epoch: float
     confidence: float = 0.95
     seed: int = 1
+    fleet: FleetPlan | None = None

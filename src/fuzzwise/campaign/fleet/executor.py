@@ -21,6 +21,7 @@ from fuzzwise.campaign.fleet import node
 from fuzzwise.campaign.fleet.link import PACE, Link, Lost
 from fuzzwise.campaign.fleet.messages import Answer, Machine, Order
 from fuzzwise.engines.contract import Totals
+from fuzzwise.errors import FuzzwiseError
 from fuzzwise.text import printable
 
 REST = 30.0
@@ -36,8 +37,8 @@ BUSY_LOOKS = 50
 class Ledger(Protocol):
     """What the manager's side knows of the targets: where each one is in what was stored."""
 
-    def errand(self, target: str) -> Any:
-        """What a machine needs to open a target."""
+    def errand(self, turn: Turn) -> Any:
+        """What a machine needs for a turn; it may take its time."""
         ...
 
     def take(self, turn: Turn, answer: Answer) -> bool:
@@ -159,6 +160,8 @@ class Fleet:
             result = await self._result(placed)
         except Lost:
             result = Result(turn, lost=True)
+        except FuzzwiseError as error:
+            result = Result(turn, problem=str(error))
         except Exception as error:
             # A mistake of ours must not cost a core for the rest of the campaign.
             result = Result(turn, problem=f"Unexpected: {type(error).__name__}: {error}.")
@@ -175,7 +178,7 @@ class Fleet:
                     why = [said for (name, _), said in self._unfit.items() if name == turn.target]
                     self._unfit = {k: v for k, v in self._unfit.items() if k[0] != turn.target}
                 return Result(turn, problem=f"No machine can run it. {why[-1] if why else ''}")
-            errand = await asyncio.to_thread(self._ledger.errand, turn.target)
+            errand = await self._errand(turn)
             order = Order(self._campaign, self._link.run, turn, placed.cores, errand)
             answer = await self._link.ask(machine.address, order)
             if answer.unfit:
@@ -187,6 +190,14 @@ class Fleet:
                 self._rest(machine, answer.resting)
                 raise Lost
             return await self._taken(turn, answer)
+
+    async def _errand(self, turn: Turn) -> Any:
+        try:
+            return await asyncio.to_thread(self._ledger.errand, turn)
+        except OSError as error:
+            self._link.tell(f"The storage cannot be used: {printable(str(error))}.")
+            await asyncio.sleep(PACE)
+            raise Lost from error
 
     async def _taken(self, turn: Turn, answer: Answer) -> Result:
         if answer.totals is None and not answer.problem:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, cast
 
 from distributed import Client
@@ -66,6 +67,11 @@ class Link:
     def machines(self) -> dict[str, Machine]:
         """Those that are there and answer, by address."""
         return dict(self._machines)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the scheduler has answered."""
+        return self._client is not None
 
     def news(self) -> list[str]:
         """What has happened since the last call, in sentences."""
@@ -231,7 +237,8 @@ class Link:
         finally:
             self._new.discard(address)
         if machine is not None and machine.version == __version__:
-            self._set_machines({**self._machines, address: machine})
+            here = replace(machine, address=address)
+            self._set_machines({**self._machines, address: here})
             return
         self._strangers.add(address)
         version = f"fuzzwise {machine.version}" if machine else "a worker of another kind"

@@ -95,8 +95,6 @@ async def forget(run: str, target: str, seconds: float, dask_worker: FleetWorker
     await asyncio.to_thread(station.close_run, run, target, seconds)
 
 
-def machine_of(worker: FleetWorker, name: str, labels: Sequence[tuple[str, str]]) -> Machine:
-    """A machine as others know it."""
-    return Machine(
-        str(worker.address), name, worker.station.cores, __version__, tuple(sorted(labels))
-    )
+def machine_of(station: Station, name: str, labels: Sequence[tuple[str, str]]) -> Machine:
+    """A machine as it tells of itself; its address is known to who asks."""
+    return Machine("", name, station.cores, __version__, tuple(sorted(labels)))

@@ -46,6 +46,12 @@ def door(address: str, certificates: Path | None, role: str) -> Door:
     return Door(f"tls://{_bracketed(host)}:{port}", _tls(certificates, role))
 
 
+def listening(host: str, port: int, certificates: Path | None) -> Door:
+    """Where a scheduler listens; port 0 is any that is free."""
+    entrance = door(f"{_bracketed(host)}:{port or PORT}", certificates, "scheduler")
+    return Door(f"{entrance.address.rpartition(':')[0]}:{port}", entrance.security)
+
+
 def is_loopback(host: str) -> bool:
     """Whether a name or number can only be this machine."""
     if host == "localhost":

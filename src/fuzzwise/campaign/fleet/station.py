@@ -34,11 +34,15 @@ class Resting(BadInput):
     """Nothing can run on this machine for a while, whatever the target."""
 
 
+class Refused(BadInput):
+    """An order that is not to be carried out, because the target has gone on without it."""
+
+
 class Source(Protocol):
     """Where the sessions of a machine come from, and where what they have found goes."""
 
     def open(self, order: Order) -> Session:
-        """The session of a target, as far as the fleet knows it; Unfit, Resting, or BadInput."""
+        """The session of a target, on what is stored of it; one of the above, or BadInput."""
         ...
 
     def keep(self, order: Order, totals: Totals | None) -> Answer:
@@ -177,6 +181,8 @@ class Station:
             return Answer(unfit=str(error))
         except Resting as error:
             return Answer(resting=str(error))
+        except Refused:
+            return Answer()
         except FuzzwiseError as error:
             problem = str(error)
         except OSError as error:
@@ -191,6 +197,8 @@ class Station:
             kept = self._source.keep(order, totals)
         except Resting as error:
             return Answer(resting=str(error))
+        except Refused:
+            return Answer()
         return Answer(None if problem else totals, problem, kept=kept.kept, moved=kept.moved)
 
     def _fuzz(self, work: _Work, session: Session) -> Totals:
