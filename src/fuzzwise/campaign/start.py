@@ -82,6 +82,10 @@ class Running:
     ) -> Iterator[tuple[Executor, float]]:
         """Where turns run, and how many seconds they have to end there."""
         if plan.fleet is None:
+            from fuzzwise.campaign.fleet.moving import bring_home, has_been_away
+
+            if has_been_away(plan.folder):
+                bring_home(plan, say)
             with Workers(plan.cores) as workers:
                 yield Threads(open_sessions(plan, workers), plan.cores), LAST_WORDS
             return

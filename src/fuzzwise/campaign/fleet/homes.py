@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -29,7 +28,7 @@ from fuzzwise.campaign.fleet.manifest import (
 from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage
 from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.observer.folder import boot
-from fuzzwise.files import content_hash, make_folders, write_whole
+from fuzzwise.files import content_hash, write_whole
 from fuzzwise.received import MOST_DATA, read_limited
 
 SCRATCH = ("scratch",)
@@ -56,18 +55,32 @@ class _Record(msgspec.Struct):
 
 
 class Home:
-    """The folder of a target here; ``record`` is the file beside it."""
+    """The folder of a target here; ``record`` is the file beside it.
 
-    def __init__(self, campaign: str, target: str, folder: Path, record: Path) -> None:
+    Where the machine was started again, a folder becomes what is stored: it may have gone down in
+    the midst of a turn. Not so a ``lasting`` one, in which turns are not all stored.
+    """
+
+    def __init__(
+        self, campaign: str, target: str, folder: Path, record: Path, *, lasting: bool = False
+    ) -> None:
         self.folder = folder
         self._campaign = campaign
         self._target = target
         self._record = record
+        self._lasting = lasting
 
     def is_at(self, token: int) -> bool:
         """Whether the folder goes on from the manifest with a token."""
         record = self._read()
         return record is not None and token in record.tokens
+
+    def adopt(self) -> bool:
+        """Take a folder that nobody has stored yet as it is; False where there is nothing in it."""
+        if self._read() is not None or not self.folder.is_dir() or not self._files():
+            return False
+        self._write(_Record(self._campaign, boot(), (0,), frozenset()))
+        return True
 
     def bring(self, storage: Storage, token: int) -> int:
         """Make the folder what is stored, unless it goes on from there; the bytes that came.
@@ -113,7 +126,8 @@ class Home:
             if path not in wanted:
                 path.unlink()
         missing = [(path, file) for path, file in wanted.items() if not _is_same(path, file)]
-        make_folders(self.folder, *{path.parent for path, _ in missing})
+        for place in {self.folder, *(path.parent for path, _ in missing)}:
+            place.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(AT_ONCE) as threads:
             return sum(threads.map(lambda item: self._fetch(storage, *item), missing))
 
@@ -157,17 +171,14 @@ class Home:
             record = msgspec.msgpack.decode(content, type=_Record)
         except (OSError, ValueError, msgspec.DecodeError):
             return None
-        is_sound = record.campaign == self._campaign and record.boot == boot()
+        is_same_start = self._lasting or record.boot == boot()
+        is_sound = record.campaign == self._campaign and is_same_start
         return record if is_sound and self.folder.is_dir() else None
 
     def _write(self, record: _Record) -> None:
-        make_folders(self._record.parent)
-        write_whole(self._record, msgspec.msgpack.encode(record))
-
-    def remove(self) -> None:
-        """Forget the folder."""
-        self._record.unlink(missing_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        # After a power cut it counts for nothing anyway: the machine was started again.
+        write_whole(self._record, msgspec.msgpack.encode(record), to_disk=False)
 
 
 def _is_same(path: Path, file: StoredFile) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -27,16 +26,15 @@ from fuzzwise.campaign.fleet.manifest import (
     manifest_name,
 )
 from fuzzwise.campaign.fleet.messages import Answer
+from fuzzwise.campaign.fleet.moving import IDENTITY, take_along
 from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage, object_name, shown_url
 from fuzzwise.campaign.fleet.travel import send
 from fuzzwise.campaign.places import target_folder
 from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.sessions import random_seed
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.errors import BadInput
 from fuzzwise.files import make_folders, write_whole
-
-IDENTITY = "campaign"
-"""Holds the name that no other campaign has: who reads another one sees another storage."""
 
 PATIENCE = 75.0
 """Seconds for which the storage may be gone before a turn is lost."""
@@ -55,6 +53,7 @@ class StoredLedger:
         try:
             self.campaign = self._identity()
             self._manifests = self._all_manifests()
+            take_along(plan, self.storage, self.campaign, self._manifests)
         except OSError as error:
             raise BadInput(
                 f"The storage {shown_url(url)} cannot be used ({error}). Check that it is there "
@@ -76,7 +75,7 @@ class StoredLedger:
             manifest = self._manifests.get(target)
         return Errand(
             plan,
-            zlib.crc32(target.encode()) ^ self._plan.seed,
+            random_seed(self._plan, target),
             self.storage.url,
             self._baggage(plan),
             manifest.token if manifest else 0,

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from fuzzwise.campaign.fleet.errand import Errand
 from fuzzwise.campaign.fleet.homes import Home, Stale
-from fuzzwise.campaign.fleet.ledger import IDENTITY
 from fuzzwise.campaign.fleet.manifest import encode
 from fuzzwise.campaign.fleet.messages import Answer, Order
+from fuzzwise.campaign.fleet.moving import IDENTITY
 from fuzzwise.campaign.fleet.station import Refused, Resting, Unfit
 from fuzzwise.campaign.fleet.storage import Storage, shown_url
 from fuzzwise.campaign.fleet.travel import settle

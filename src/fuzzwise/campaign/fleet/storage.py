@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fuzzwise.errors import BadInput, need_extra
-from fuzzwise.files import make_folders, write_whole
+from fuzzwise.files import make_folders, see_to_disk, write_whole
 from fuzzwise.text import printable
 
 AT_ONCE = 8
@@ -55,15 +55,15 @@ class Storage:
             raise self._failed(error) from error
         return content
 
-    def put(self, name: str, content: bytes) -> None:
-        """Store something, whole or not at all."""
+    def put(self, name: str, content: bytes, *, to_disk: bool = True) -> None:
+        """Store something, whole or not at all; not ``to_disk``, a power cut may undo it."""
         place = f"{self._root}/{name}"
         try:
             if self._is_local:
                 path = Path(place)
                 if not path.parent.is_dir():
                     make_folders(path.parent)
-                write_whole(path, content)
+                write_whole(path, content, to_disk=to_disk)
             else:
                 self._files.pipe_file(place, content)
         except Exception as error:
@@ -88,8 +88,13 @@ class Storage:
 
     def put_objects(self, area: str, objects: dict[str, Path]) -> int:
         """Store the content of files by its hash; how many bytes went there."""
+        if not objects:
+            return 0
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            return sum(threads.map(lambda item: self._put_object(area, *item), objects.items()))
+            went = sum(threads.map(lambda item: self._put_object(area, *item), objects.items()))
+        if self._is_local:  # one look at the folder for all of them
+            see_to_disk(Path(f"{self._root}/{object_name(area, '')}"))
+        return went
 
     def object(self, area: str, digest: str) -> bytes:
         """Content by its hash, checked; OSError where it is missing or damaged."""
@@ -108,7 +113,10 @@ class Storage:
         if hashlib.sha256(content).hexdigest() != digest:
             raise OSError(f"{path.name} has changed while it was stored")
         packed = zlib.compress(content, 1)
-        self.put(object_name(area, digest), packed)
+        name = object_name(area, digest)
+        self.put(name, packed, to_disk=False)
+        if self._is_local:
+            see_to_disk(Path(f"{self._root}/{name}"))
         return len(packed)
 
     def _failed(self, error: Exception) -> OSError:
@@ -119,7 +127,7 @@ class Storage:
 
 def object_name(area: str, digest: str) -> str:
     """Where an object of an area is."""
-    return f"{area}/objects/{digest[:2]}/{digest}"
+    return f"{area}/objects/{digest}"
 
 
 def shown_url(url: str) -> str:
