@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from fuzzwise.campaign.executor import Turn
@@ -46,10 +46,14 @@ class Remembered:
     def errand(self, turn: Turn) -> Any:
         return None
 
-    def take(self, turn: Turn, answer: Answer) -> bool:
+    def take(self, turn: Turn, answer: Answer, then: Callable[[], None]) -> bool:
         if answer.totals:
             self.totals[turn.target] = answer.totals
+        then()
         return True
+
+    def close(self) -> None:
+        pass
 
     def known(self, target: str) -> Totals | None:
         return self.totals.get(target)

@@ -141,9 +141,15 @@ def test_the_ledger_refuses_what_is_old_and_fetches_bugs_first(tmp_path):
     told = KeptSession(tmp_path / "told").turn(0.02, 1)
     kept, _ = one.keep(shared, 0, ledger.errand(turn).token, told)
     answer = Answer(told, kept=manifest.encode(kept))
-    assert not ledger.take(replace(turn, epoch=2), answer)  # another turn's
-    assert ledger.take(turn, answer)
-    assert not ledger.take(turn, answer)  # twice
+    taken: list[int] = []
+
+    def take(of: StoredLedger, number: int) -> bool:
+        return of.take(replace(turn, epoch=number), answer, lambda: taken.append(number))
+
+    assert not take(ledger, 2)  # another turn's
+    assert take(ledger, 1)
+    assert not take(ledger, 1)  # twice
+    assert taken == [1]
     assert (plan.folder / "targets/t/crashes/b/input").read_bytes() == b"boom"
     assert ledger.known("t").observation.n == told.observation.n
     later = StoredLedger(plan, f"file://{tmp_path / 'shared'}")
@@ -151,6 +157,11 @@ def test_the_ledger_refuses_what_is_old_and_fetches_bugs_first(tmp_path):
     assert later.campaign == ledger.campaign
     errand = later.errand(turn)  # the numbers of epochs began again
     assert errand.before == kept.token < errand.token
+    one.bring(shared, errand.before)
+    again, _ = one.keep(shared, errand.before, errand.token, told)
+    answer = Answer(told, kept=manifest.encode(again))
+    later.close()
+    assert not take(later, 1)  # nobody would be told
 
 
 def test_a_storage_that_cannot_be_is_told_without_its_secrets(tmp_path):

@@ -134,7 +134,7 @@ def test_only_certificates_of_the_same_authority_are_let_in(tmp_path):
         assert address.startswith("tls://")
         with ended(Started("worker", address, "--work", tmp_path / "w", "--cores", 1, *own)):
             wait_until(
-                lambda: "1 machines" in fuzzwise("fleet", "status", address, *own).stdout,
+                lambda: "1 machine," in fuzzwise("fleet", "status", address, *own).stdout,
                 "the machine with a certificate",
             )
             plain = fuzzwise("fleet", "status", address)

@@ -354,6 +354,7 @@ class Manager:
         while self._executor.running and (left := deadline - self._clock()) > 0:
             self._wait(left)
         self._executor.close(max(0.0, deadline - self._clock()))
+        self._wait(0.0)
         self._no_space = False
         self._take_results()
         for turn in late:

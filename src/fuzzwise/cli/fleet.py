@@ -13,6 +13,7 @@ import click
 
 from fuzzwise.cli import fleet_options, options, output
 from fuzzwise.report import lines
+from fuzzwise.text import many
 
 
 @click.group()
@@ -107,8 +108,9 @@ def status(address: str, certificates: Path | None, as_json: bool) -> None:
         return
     for one in machines:
         labels = "".join(f", {key}={value}" for key, value in one.labels)
-        lines.say(f"{one.name}: {one.cores} cores, fuzzwise {one.version}{labels}")
-    lines.say(f"{len(machines)} machines, {sum(one.cores for one in machines)} cores.")
+        lines.say(f"{one.name}: {many(one.cores, 'core')}, fuzzwise {one.version}{labels}")
+    cores = sum(one.cores for one in machines)
+    lines.say(f"{many(len(machines), 'machine')}, {many(cores, 'core')}.")
 
 
 @command.command()

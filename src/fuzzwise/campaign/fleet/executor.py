@@ -11,9 +11,10 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from fuzzwise.campaign.executor import Result, Turn
@@ -41,12 +42,19 @@ class Ledger(Protocol):
         """What a machine needs for a turn; it may take its time."""
         ...
 
-    def take(self, turn: Turn, answer: Answer) -> bool:
-        """Write down what a machine has stored; whether that counts. It may take its time."""
+    def take(self, turn: Turn, answer: Answer, then: Callable[[], None]) -> bool:
+        """Write down what a machine has stored, and call ``then``; False where it is refused.
+
+        It may take its time. After ``close``, everything is refused.
+        """
         ...
 
     def known(self, target: str) -> Totals | None:
         """The totals that were written down last."""
+        ...
+
+    def close(self) -> None:
+        """Write down nothing any more."""
         ...
 
 
@@ -149,6 +157,7 @@ class Fleet:
         closed = threading.Event()
         self._link.start(self._close(seconds, closed))
         closed.wait(seconds + HURRY)
+        self._ledger.close()
         self._link.close(HURRY)
 
     # ── in the line's thread ──────────────────────────────────────────────────────────────────
@@ -157,27 +166,39 @@ class Fleet:
         """A turn from its start to its result, on whichever machine can run it."""
         turn = placed.turn
         try:
-            result = await self._result(placed)
+            answer = await self._answer(placed)
+            if answer is None:
+                self._hand_out(placed, Result(turn, problem=self._why_nowhere(turn.target)))
+            else:
+                await self._take(placed, answer)
         except Lost:
-            result = Result(turn, lost=True)
+            self._hand_out(placed, Result(turn, lost=True))
         except FuzzwiseError as error:
-            result = Result(turn, problem=str(error))
+            self._hand_out(placed, Result(turn, problem=str(error)))
         except Exception as error:
             # A mistake of ours must not cost a core for the rest of the campaign.
-            result = Result(turn, problem=f"Unexpected: {type(error).__name__}: {error}.")
+            problem = f"Unexpected: {type(error).__name__}: {error}."
+            self._hand_out(placed, Result(turn, problem=problem))
+
+    def _hand_out(self, placed: _Placed, result: Result) -> None:
         with self._lock:
             placed.over, placed.latest = True, None
         self._done.put(result)
 
-    async def _result(self, placed: _Placed) -> Result:
+    def _why_nowhere(self, target: str) -> str:
+        """Why no machine can run a target; the next time, all are asked again."""
+        with self._lock:
+            why = [said for (name, _), said in self._unfit.items() if name == target]
+            self._unfit = {key: said for key, said in self._unfit.items() if key[0] != target}
+        return f"No machine can run it. {why[-1] if why else ''}".strip()
+
+    async def _answer(self, placed: _Placed) -> Answer | None:
+        """What came of a turn; None where no machine can run it."""
         turn = placed.turn
         while True:
             machine = await self._place(placed)
             if machine is None:
-                with self._lock:
-                    why = [said for (name, _), said in self._unfit.items() if name == turn.target]
-                    self._unfit = {k: v for k, v in self._unfit.items() if k[0] != turn.target}
-                return Result(turn, problem=f"No machine can run it. {why[-1] if why else ''}")
+                return None
             errand = await self._errand(turn)
             order = Order(self._campaign, self._link.run, turn, placed.cores, errand)
             answer = await self._link.ask(machine.address, order)
@@ -189,7 +210,7 @@ class Fleet:
             if answer.resting:
                 self._rest(machine, answer.resting)
                 raise Lost
-            return await self._taken(turn, answer)
+            return answer
 
     async def _errand(self, turn: Turn) -> Any:
         try:
@@ -199,16 +220,17 @@ class Fleet:
             await asyncio.sleep(PACE)
             raise Lost from error
 
-    async def _taken(self, turn: Turn, answer: Answer) -> Result:
+    async def _take(self, placed: _Placed, answer: Answer) -> None:
+        """Have it written down; its result is there as soon as that is, and not otherwise."""
+        turn = placed.turn
         if answer.totals is None and not answer.problem:
             raise Lost
         self.moved[0] += answer.moved[0]
         self.moved[1] += answer.moved[1]
-        if not await asyncio.to_thread(self._ledger.take, turn, answer):
+        result = Result(turn, None if answer.problem else answer.totals, answer.problem)
+        then = partial(self._hand_out, placed, result)
+        if not await asyncio.to_thread(self._ledger.take, turn, answer, then):
             raise Lost
-        if answer.problem:
-            return Result(turn, problem=answer.problem)
-        return Result(turn, answer.totals)
 
     async def _place(self, placed: _Placed) -> Machine | None:
         """The machine for a turn, as soon as one has a core for it; None where none ever will."""

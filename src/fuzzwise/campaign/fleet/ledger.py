@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -39,6 +40,9 @@ from fuzzwise.files import make_folders, write_whole
 PATIENCE = 75.0
 """Seconds for which the storage may be gone before a turn is lost."""
 
+LAST = 3.0
+"""Seconds that the last manifests have to be written."""
+
 PAUSE = 1.0
 CRASHES = "crashes/"
 
@@ -66,6 +70,8 @@ class StoredLedger:
         self._older: dict[str, set[str]] = {}
         self._lock = threading.Lock()  # of the manifests
         self._closing = threading.Event()
+        self._written = threading.Condition()
+        self._writing = 0
 
     def errand(self, turn: Turn) -> Errand:
         """What a machine needs for a turn; OSError where a target's files cannot be stored."""
@@ -88,34 +94,55 @@ class StoredLedger:
             manifest = self._manifests.get(target)
         return manifest.totals if manifest else None
 
-    def take(self, turn: Turn, answer: Answer) -> bool:
-        """Fetch what views need, and write the manifest down; whether it counts now."""
+    def take(self, turn: Turn, answer: Answer, then: Callable[[], None]) -> bool:
+        """Fetch what views need, write the manifest down and call ``then``; False: refused."""
         if not answer.kept:
-            return bool(answer.problem)
+            then()
+            return True
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                return self._take(turn, decode(answer.kept))
+                return self._take(turn, decode(answer.kept), then)
             except OSError:
                 if time.monotonic() > deadline or self._closing.wait(PAUSE):
                     return False
 
     def close(self) -> None:
-        """Wait for the storage no longer."""
+        """Write down nothing any more; what is being written at the moment is waited for."""
         self._closing.set()
+        with self._written:
+            self._written.wait_for(lambda: not self._writing, LAST)
 
-    def _take(self, turn: Turn, manifest: Manifest) -> bool:
+    def _take(self, turn: Turn, manifest: Manifest, then: Callable[[], None]) -> bool:
         name = turn.target
         stored = self._stored(name)
         is_next = (stored.token if stored else 0) == manifest.before < manifest.token
         if not is_next or manifest.token != self._base + turn.epoch:
             return False
         self._fetch_crashes(name, stored, manifest)
-        self.storage.put(manifest_name(name), encode(manifest))
-        with self._lock:
-            self._manifests[name] = manifest
+        if not self._begin_writing():
+            return False
+        try:
+            self.storage.put(manifest_name(name), encode(manifest))
+            with self._lock:
+                self._manifests[name] = manifest
+            then()
+        finally:
+            self._end_writing()
         self._remove_unused(name, stored, manifest)
         return True
+
+    def _begin_writing(self) -> bool:
+        with self._written:
+            if self._closing.is_set():
+                return False
+            self._writing += 1
+            return True
+
+    def _end_writing(self) -> None:
+        with self._written:
+            self._writing -= 1
+            self._written.notify_all()
 
     def _identity(self) -> str:
         try:

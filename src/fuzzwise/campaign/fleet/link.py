@@ -52,6 +52,7 @@ class Link:
         self._asked: dict[str, float] = {}
         """Since when a machine owes an answer."""
         self._strangers: set[str] = set()
+        self._there: set[str] | None = None
         self._new: set[str] = set()
         self._news: list[str] = []
         self._client: Client | None = None
@@ -69,9 +70,10 @@ class Link:
         return dict(self._machines)
 
     @property
-    def is_up(self) -> bool:
-        """Whether the scheduler has answered."""
-        return self._client is not None
+    def knows_all(self) -> bool:
+        """Whether all that the scheduler knows have said who they are."""
+        there = self._there
+        return there is not None and there <= self._machines.keys() | self._strangers
 
     def news(self) -> list[str]:
         """What has happened since the last call, in sentences."""
@@ -223,6 +225,7 @@ class Link:
             if at in there and self._asked.get(at, owing) >= owing
         }
         self._set_machines(known)
+        self._there = there
         for address in there - known.keys() - self._strangers - self._new:
             self._new.add(address)
             asyncio.ensure_future(self._describe(address))  # noqa: RUF006  # kept by its result

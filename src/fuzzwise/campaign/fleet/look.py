@@ -10,24 +10,18 @@ from fuzzwise.campaign.fleet.messages import Machine
 from fuzzwise.campaign.fleet.security import Door
 from fuzzwise.errors import BadInput
 
-PATIENCE = 15.0
-SETTLED = 1.0
-"""Seconds without another machine after which all are taken to be known."""
+PATIENCE = 60.0
+"""Seconds to wait for a machine that does not say who it is."""
 
 
 def machines_at(door: Door) -> list[Machine]:
-    """The machines that are there, by name; BadInput where nobody answers."""
+    """The machines that are there and answer, by name; BadInput where nobody does."""
     link = Link(door, "", uuid.uuid4().hex)
     try:
         deadline = time.monotonic() + PATIENCE
-        while not link.is_up and time.monotonic() < deadline:
+        while not link.knows_all and time.monotonic() < deadline:
             if link.problem:
                 raise BadInput(link.problem)
-            time.sleep(0.05)
-        seen, since = -1, time.monotonic()
-        while time.monotonic() < min(deadline, since + SETTLED):
-            if len(link.machines) != seen:
-                seen, since = len(link.machines), time.monotonic()
             time.sleep(0.05)
         return sorted(link.machines.values(), key=lambda machine: machine.name)
     finally:
