@@ -101,6 +101,13 @@ class Patient(Threads):
         super().close(seconds + 3600)
 
 
+class Talkative(Threads):
+    """Tells the same again and again."""
+
+    def news(self) -> list[str]:
+        return ["There are cores."]
+
+
 class Sleepy(Threads):
     """Waits until its time is over, whatever comes."""
 

@@ -49,7 +49,9 @@ def test_every_command_explains_itself(name):
     result = fuzzwise(name, "--help")
     assert result.returncode == 0
     assert f"Usage: fuzzwise {name}" in result.stdout
-    assert ("--json" in result.stdout) == (name not in ("build", "cc", "cxx", "engine"))
+    assert ("--json" in result.stdout) == (
+        name not in ("build", "cc", "cxx", "engine", "fleet", "worker")
+    )
 
 
 def test_version_and_usage():

@@ -283,6 +283,7 @@ def test_the_executor_keeps_to_its_contract(cores):
         ("close", broken_executors.Open),
         ("close", broken_executors.Patient),
         ("wait", broken_executors.Sleepy),
+        ("news", broken_executors.Talkative),
     ],
 )
 def test_a_broken_executor_is_found_out(clause, broken):

@@ -12,6 +12,7 @@ they run on. What holds:
   ``interrupt`` asks all turns to end now, and their results come soon.
 - *Tokens.* A turn carries the number of its epoch. A result for an epoch that is over, or a second
   one for the same, is never handed out.
+- *News.* What happens to where turns run is told in sentences, each once.
 - *Threads.* One thread, the manager's, calls all of this.
 
 ``fuzzwise.testing.check_executor`` holds an executor to all of this.
@@ -77,6 +78,10 @@ class Executor(Protocol):
 
     def totals(self, target: str) -> Totals | None:
         """What is known of a target now, also in the midst of a turn; None where nothing is."""
+        ...
+
+    def news(self) -> list[str]:
+        """What has happened to where turns run since the last call, in sentences for people."""
         ...
 
     def interrupt(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.plan import CampaignPlan, FleetPlan
 from fuzzwise.campaign.target_table import read_targets
 from fuzzwise.config.table import Table, complain, read_toml
 from fuzzwise.engines.contract import TargetPlan
@@ -65,6 +65,7 @@ def plan_of(
         for table in file.tables("target")
         for target in read_targets(table, home, folder, cores, accepted_risk)
     ]
+    fleet = read_fleet(file.table("fleet"), home, folder) if file.has("fleet") else None
     file.finish()
     problems += _clashes(targets)
     complain(path, problems)
@@ -75,7 +76,31 @@ def plan_of(
     return CampaignPlan(
         *(name, folder, tuple(targets), budget, cores, scheduler, epoch, confidence, seed),
         store=store,
+        fleet=fleet,
     )
+
+
+def read_fleet(table: Table, home: Path, folder: Path) -> FleetPlan:
+    """The [fleet] of a campaign; what machines share is in the campaign's folder by default."""
+    address = table.text("address", expected="the address of a scheduler, such as localhost:8786")
+    storage = table.text("storage", "", "a folder that all machines have, or a URL")
+    certificates = table.text("certificates", "", "the folder of `fuzzwise fleet certificates`")
+    table.finish()
+    return FleetPlan(
+        address or "",
+        storage_url(storage, home) if storage else storage_of(folder),
+        home / certificates if certificates else None,
+    )
+
+
+def storage_url(given: str, home: Path) -> str:
+    """The URL of a storage: of a folder, relative to ``home``, where it is none."""
+    return given if "://" in given else f"file://{os.path.normpath(home / given)}"
+
+
+def storage_of(folder: Path) -> str:
+    """Where machines share what they have, unless it is said: in the folder of the campaign."""
+    return f"file://{folder / 'fleet'}"
 
 
 def folder_of(path: Path) -> Path | Address:

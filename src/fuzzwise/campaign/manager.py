@@ -65,12 +65,17 @@ class Manager:
         store: Store,
         executor: Executor,
         clock: Callable[[], float] = time.monotonic,
+        last_words: float = LAST_WORDS,
     ) -> None:
-        """``executor`` can run each target of the plan; ``clock`` never goes back."""
+        """``executor`` can run each target of the plan; ``clock`` never goes back.
+
+        ``last_words``: seconds that turns have to end once they are asked to.
+        """
         self._plan = plan
         self._store = store
         self._executor = executor
         self._clock = clock
+        self._last_words = last_words
         rng = np.random.default_rng(plan.seed)
         self._scheduler = Scheduler(policies()[plan.scheduler], len(plan.targets), rng)
         self._roster = Roster(plan, self._scheduler, self._write)
@@ -149,6 +154,8 @@ class Manager:
                 next_save = now + SAVE_EVERY
                 self._write(lambda store, at: store.tick(at))
                 self._look_at_turns()
+            for sentence in self._executor.news():
+                self._event("fleet", "", sentence)
             self._start_turns(budget)
             watch()
             left = TICK if budget is None else min(TICK, max(0.0, budget - self._now))
@@ -343,10 +350,11 @@ class Manager:
         """Let the turns end, and save everything; ``used``: there was no time to begin with."""
         late = [turn for turn in self._executor.running if self._is_late(turn)]
         self._executor.interrupt()
-        deadline = self._clock() + LAST_WORDS
+        deadline = self._clock() + self._last_words
         while self._executor.running and (left := deadline - self._clock()) > 0:
             self._wait(left)
         self._executor.close(max(0.0, deadline - self._clock()))
+        self._wait(0.0)
         self._no_space = False
         self._take_results()
         for turn in late:

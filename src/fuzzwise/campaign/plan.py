@@ -10,6 +10,19 @@ from fuzzwise.store.address import Address
 
 
 @dataclass(frozen=True)
+class FleetPlan:
+    """The machines that a campaign runs on, by the address of their scheduler.
+
+    ``storage`` is the URL of what they share; ``certificates`` is the folder of them, None where
+    all is on this machine.
+    """
+
+    address: str
+    storage: str
+    certificates: Path | None = None
+
+
+@dataclass(frozen=True)
 class CampaignPlan:
     """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall.
 
@@ -26,3 +39,4 @@ class CampaignPlan:
     confidence: float = 0.95
     seed: int = 1
     store: Address | None = None
+    fleet: FleetPlan | None = None

@@ -6,19 +6,24 @@ import zlib
 
 from fuzzwise.campaign.places import target_folder
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.engines.contract import Session
+from fuzzwise.engines.contract import Session, TargetPlan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.triage.workers import Workers
 
 
 def open_sessions(plan: CampaignPlan, workers: Workers) -> dict[str, Session]:
-    """A session for each target; each with a random seed of its own, the same in every run."""
-    return {
-        target.name: engine_named(target.engine).open_session(
-            target,
-            target_folder(plan.folder, target.name),
-            zlib.crc32(target.name.encode()) ^ plan.seed,
-            workers,
-        )
-        for target in plan.targets
-    }
+    """A session for each target."""
+    return {target.name: open_session(plan, target, workers) for target in plan.targets}
+
+
+def open_session(plan: CampaignPlan, target: TargetPlan, workers: Workers) -> Session:
+    """The session of a target, in its folder on this machine."""
+    folder = target_folder(plan.folder, target.name)
+    return engine_named(target.engine).open_session(
+        *(target, folder, random_seed(plan, target.name), workers)
+    )
+
+
+def random_seed(plan: CampaignPlan, target: str) -> int:
+    """A random seed of each target's own, the same in every run."""
+    return zlib.crc32(target.encode()) ^ plan.seed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 from fuzzwise.campaign.build import build_all
-from fuzzwise.campaign.manager import Manager
+from fuzzwise.campaign.executor import Executor
+from fuzzwise.campaign.manager import LAST_WORDS, Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.seeds import unpack_seeds
 from fuzzwise.campaign.sessions import open_sessions
@@ -18,6 +19,9 @@ from fuzzwise.errors import BadInput
 from fuzzwise.store.places import open_store
 from fuzzwise.store.states import ALONE, CampaignState
 from fuzzwise.triage.workers import Workers
+
+FLEET_LAST_WORDS = 4.5
+"""Seconds that turns elsewhere have to end, and to be stored."""
 
 
 class Watch(Protocol):
@@ -62,13 +66,30 @@ class Running:
                 )
             broken = build_all(plan, say)
             plan, notes = unpack_seeds(plan, say)
-            with Workers(plan.cores) as workers:
-                self._manager = Manager(
-                    plan, store, Threads(open_sessions(plan, workers), plan.cores)
-                )
+            with self._where(plan, say) as (executor, last_words):
+                plan = replace(plan, cores=max(1, executor.cores))
+                self._manager = Manager(plan, store, executor, last_words=last_words)
                 if self._interrupted:
                     self._manager.interrupt()
                 with watching(self._manager.state, before) as watch:
                     stopped = self._manager.run(seconds, watch.update, broken, notes)
             # On a full disk the store does not know yet that the run has ended.
             return replace(store.state(), running=False, stopped=stopped)
+
+    @contextmanager
+    def _where(
+        self, plan: CampaignPlan, say: Callable[[str], None]
+    ) -> Iterator[tuple[Executor, float]]:
+        """Where turns run, and how many seconds they have to end there."""
+        if plan.fleet is None:
+            from fuzzwise.campaign.fleet.moving import bring_home, has_been_away
+
+            if has_been_away(plan.folder):
+                bring_home(plan, say)
+            with Workers(plan.cores) as workers:
+                yield Threads(open_sessions(plan, workers), plan.cores), LAST_WORDS
+            return
+        from fuzzwise.campaign.fleet.begin import joined
+
+        with joined(plan, plan.fleet, say, lambda: self._interrupted) as executor:
+            yield executor, FLEET_LAST_WORDS

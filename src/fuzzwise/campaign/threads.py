@@ -65,6 +65,10 @@ class Threads:
         except (FuzzwiseError, OSError):
             return None
 
+    def news(self) -> list[str]:
+        """Nothing happens to this machine."""
+        return []
+
     def interrupt(self) -> None:
         """Ask all turns to end."""
         for turn in self._running.values():

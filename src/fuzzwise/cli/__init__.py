@@ -35,6 +35,8 @@ COMMANDS = {
     "estimate": "the residual risk of a campaign from its snapshot file",
     "simulate": "urn campaigns, with and without feedback, and their exact truth",
     "evaluate": "estimators against ground truth: ours, simulated or published",
+    "fleet": "one campaign on many machines: scheduler, certificates, and a try on this one",
+    "worker": "this machine takes part in a fleet",
     "doctor": "what of all this works on this machine, and how to get the rest",
 }
 """Name and summary; the command itself is ``command`` in the module of that name."""

@@ -17,6 +17,7 @@ from fuzzwise.cli import (
     FOUND_BUGS,
     INTERRUPTED,
     campaign_output,
+    fleet_options,
     options,
 )
 from fuzzwise.errors import BadInput
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 @options.accept_risk("Of a folder: retire a target below this; a file says it by itself.")
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @campaign_output.baseline
+@click.option("--fleet", metavar="ADDRESS", help="Fuzz on the machines of a fleet: HOST:PORT.")
+@fleet_options.certificates
 @click.option("--serve", is_flag=True, help="Show it live in a browser too; prints the link.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @options.as_json
@@ -53,6 +56,8 @@ def command(
     accept_risk: float | None,
     fail_on_bug: bool,
     baseline: Path | None,
+    fleet: str | None,
+    certificates: Path | None,
     serve: bool,
     quiet: bool,
     as_json: bool,
@@ -87,7 +92,7 @@ def command(
             f"--accept-risk is for a folder of targets; write accepted_risk = {accept_risk:g} into "
             f"the [campaign] of {campaign}."
         )
-    running = Running(plan)
+    running = Running(_on_fleet(plan, fleet, certificates))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, lambda *_: running.interrupt())
@@ -114,6 +119,30 @@ def command(
         raise click.exceptions.Exit(BAD_USAGE)  # a build that fails must not look like success
     if any(t.accepted_risk is not None and t.state != RETIRED for t in state.targets):
         raise click.exceptions.Exit(ABOVE_THE_RISK)
+
+
+def _on_fleet(plan: CampaignPlan, address: str | None, certificates: Path | None) -> CampaignPlan:
+    """The plan with what the options say of a fleet, before what its file says."""
+    from dataclasses import replace
+
+    from fuzzwise.campaign.file import storage_of
+    from fuzzwise.campaign.plan import FleetPlan
+
+    known = plan.fleet
+    if known is None and address is None:
+        if certificates:
+            raise BadInput("--certificates is for a fleet: give its address with --fleet, too.")
+        return plan
+    fleet_options.check_installed()
+    known = known or FleetPlan("", storage_of(plan.folder))
+    return replace(
+        plan,
+        fleet=replace(
+            known,
+            address=address or known.address,
+            certificates=certificates or known.certificates,
+        ),
+    )
 
 
 def _of_folder(

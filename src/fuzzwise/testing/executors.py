@@ -36,6 +36,7 @@ def check_executor(make: Make, *, slack: float = 30.0) -> None:
     """
     maker = _Maker(make, slack)
     _check_wait(maker)
+    _check_news(maker)
     _check_capacity(maker)
     _check_side_by_side(maker)
     _check_results(maker)
@@ -220,6 +221,16 @@ def _check_wait(maker: _Maker) -> None:
         took = time.monotonic() - start
         said = f"wait({maker.long:g}) took {took:.1f} seconds, with a turn of {SHORT}."
         need(took <= SHORT + maker.slack, "wait", said)
+
+
+def _check_news(maker: _Maker) -> None:
+    """That what has happened is told in sentences, each once."""
+    with maker.of(t=PaperSession()) as executor:
+        for _ in range(2):
+            told: object = executor.news()
+            sound = isinstance(told, list) and all(isinstance(said, str) for said in told)
+            need(sound, "news", f"they are {told!r}, and no list of sentences.")
+        need(not told, "news", f"with nothing happening, {told} is told again.")
 
 
 def _check_interrupt(maker: _Maker) -> None:

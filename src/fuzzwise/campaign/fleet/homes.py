@@ -1,0 +1,196 @@
+"""A target's folder on a machine, and what is stored of it: brought here, and kept there.
+
+A folder goes on from a manifest. Beside it lies a record that says from which one: where the stored
+one has another token, somebody else has gone on meanwhile, and the folder becomes what is stored.
+Work of a turn that was never written down is no other: counts are absolute, so that the next turn
+from the same manifest tells it as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from fuzzwise.campaign.fleet.manifest import (
+    Manifest,
+    StoredFile,
+    area_of,
+    decode,
+    made,
+    manifest_name,
+)
+from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage
+from fuzzwise.engines.contract import Totals
+from fuzzwise.engines.observer.folder import boot
+from fuzzwise.files import content_hash, write_whole
+from fuzzwise.received import MOST_DATA, read_limited
+
+SCRATCH = ("scratch",)
+"""Folders of a target that hold nothing worth keeping."""
+
+PASSING = (".part", ".lock")
+"""How the names of files end that mean something only while they are used."""
+
+STATE = "state"
+"""The folder of counts that are changed through memory: the time of such a file tells little."""
+
+
+class Stale(Exception):
+    """The storage has another manifest than the one to go on from."""
+
+
+class _Record(msgspec.Struct):
+    """From which manifests a folder goes on: the last one, and one that may not count."""
+
+    campaign: str
+    boot: str
+    tokens: tuple[int, ...]
+    digests: frozenset[str]
+
+
+class Home:
+    """The folder of a target here; ``record`` is the file beside it.
+
+    Where the machine was started again, a folder becomes what is stored: it may have gone down in
+    the midst of a turn. Not so a ``lasting`` one, in which turns are not all stored.
+    """
+
+    def __init__(
+        self, campaign: str, target: str, folder: Path, record: Path, *, lasting: bool = False
+    ) -> None:
+        self.folder = folder
+        self._campaign = campaign
+        self._target = target
+        self._record = record
+        self._lasting = lasting
+
+    def is_at(self, token: int) -> bool:
+        """Whether the folder goes on from the manifest with a token."""
+        record = self._read()
+        return record is not None and token in record.tokens
+
+    def adopt(self) -> bool:
+        """Take a folder that nobody has stored yet as it is; False where there is nothing in it."""
+        if self._read() is not None or not self.folder.is_dir() or not self._files():
+            return False
+        self._write(_Record(self._campaign, boot(), (0,), frozenset()))
+        return True
+
+    def bring(self, storage: Storage, token: int) -> int:
+        """Make the folder what is stored, unless it goes on from there; the bytes that came.
+
+        Stale where something else is stored by now, OSError where it cannot be had.
+        """
+        if self.is_at(token):
+            return 0
+        self._record.unlink(missing_ok=True)
+        files: tuple[StoredFile, ...] = ()
+        if token:
+            manifest = decode(storage.get(manifest_name(self._target)))
+            if manifest.token != token:
+                raise Stale
+            files = manifest.files
+        came = self._restore(storage, files)
+        self._write(_Record(self._campaign, boot(), (token,), frozenset(f.digest for f in files)))
+        return came
+
+    def keep(
+        self, storage: Storage, before: int, token: int, totals: Totals | None
+    ) -> tuple[Manifest, int]:
+        """Store what is new; the manifest of it all, and how many bytes went there."""
+        record = self._read()
+        if record is None or before not in record.tokens:
+            raise Stale
+        found = {path: self._digest(path) for path in self._files()}
+        fresh = {digest: path for path, digest in found.items() if digest not in record.digests}
+        # What was found first: whatever happens then, a bug is there with its inputs.
+        first = dict(sorted(fresh.items(), key=lambda item: _urgency(self._name(item[1]))))
+        went = storage.put_objects(area_of(self._target), first)
+        files = tuple(
+            StoredFile(self._name(path), digest, path.stat().st_mode & 0o777)
+            for path, digest in found.items()
+        )
+        digests = frozenset({*record.digests, *found.values()})
+        self._write(_Record(self._campaign, boot(), (before, token), digests))
+        return made(token, before, files, totals), went
+
+    def _restore(self, storage: Storage, files: tuple[StoredFile, ...]) -> int:
+        wanted = {self._place(file.path): file for file in files}
+        for path in self._files(everything=True):
+            if path not in wanted:
+                path.unlink()
+        missing = [(path, file) for path, file in wanted.items() if not _is_same(path, file)]
+        for place in {self.folder, *(path.parent for path, _ in missing)}:
+            place.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            return sum(threads.map(lambda item: self._fetch(storage, *item), missing))
+
+    def _fetch(self, storage: Storage, path: Path, file: StoredFile) -> int:
+        content = storage.object(area_of(self._target), file.digest)
+        write_whole(path, content, to_disk=False)
+        path.chmod(file.mode & 0o777)
+        return len(content)
+
+    def _files(self, *, everything: bool = False) -> list[Path]:
+        """The plain files that count; ``everything``: also those that do not."""
+        found = []
+        for place, folders, names in os.walk(self.folder):
+            if not everything:
+                folders[:] = sorted(name for name in folders if name not in SCRATCH)
+            for name in sorted(names):
+                path = Path(place, name)
+                with suppress(OSError):
+                    is_plain = stat.S_ISREG(path.lstat().st_mode)
+                    if everything or (is_plain and not name.endswith(PASSING)):
+                        found.append(path)
+        return found
+
+    def _digest(self, path: Path) -> str:
+        is_state = path.relative_to(self.folder).parts[0] == STATE
+        return _hash(path) if is_state else content_hash(path)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _place(self, name: str) -> Path:
+        """Where a stored file belongs; OSError for a name that leads out of the folder."""
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or ".." in parts or "\0" in name:
+            raise OSError("a manifest in the storage names a file outside of its folder")
+        return self.folder.joinpath(*parts)
+
+    def _read(self) -> _Record | None:
+        try:
+            content = read_limited(self._record, MOST_DATA, follow=False)
+            record = msgspec.msgpack.decode(content, type=_Record)
+        except (OSError, ValueError, msgspec.DecodeError):
+            return None
+        is_same_start = self._lasting or record.boot == boot()
+        is_sound = record.campaign == self._campaign and is_same_start
+        return record if is_sound and self.folder.is_dir() else None
+
+    def _write(self, record: _Record) -> None:
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        # After a power cut it counts for nothing anyway: the machine was started again.
+        write_whole(self._record, msgspec.msgpack.encode(record), to_disk=False)
+
+
+def _is_same(path: Path, file: StoredFile) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(path.lstat().st_mode) and _hash(path) == file.digest
+    return False
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _urgency(name: str) -> int:
+    return 0 if name.startswith("crashes/") else 2 if name.startswith(f"{STATE}/") else 1

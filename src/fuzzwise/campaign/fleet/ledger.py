@@ -1,0 +1,194 @@
+"""The manager's side of what is stored: which manifest holds, and what the views need of it.
+
+The manager alone writes manifests, for turns that it still waits for: what a machine brings that
+was given up meanwhile is left lying. Before one is written, the inputs and reports of its bugs are
+in the campaign's folder, where views read them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from fuzzwise.campaign.changes import glance
+from fuzzwise.campaign.executor import Turn
+from fuzzwise.campaign.fleet.errand import Errand
+from fuzzwise.campaign.fleet.manifest import (
+    Manifest,
+    StoredFile,
+    area_of,
+    decode,
+    encode,
+    manifest_name,
+)
+from fuzzwise.campaign.fleet.messages import Answer
+from fuzzwise.campaign.fleet.moving import IDENTITY, take_along
+from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage, object_name, shown_url
+from fuzzwise.campaign.fleet.travel import send
+from fuzzwise.campaign.places import target_folder
+from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.campaign.sessions import random_seed
+from fuzzwise.engines.contract import TargetPlan, Totals
+from fuzzwise.errors import BadInput
+from fuzzwise.files import make_folders, write_whole
+
+PATIENCE = 75.0
+"""Seconds for which the storage may be gone before a turn is lost."""
+
+LAST = 3.0
+"""Seconds that the last manifests have to be written."""
+
+PAUSE = 1.0
+CRASHES = "crashes/"
+
+
+class StoredLedger:
+    """All manifests of a campaign; ``campaign`` is its name among all campaigns."""
+
+    def __init__(self, plan: CampaignPlan, url: str) -> None:
+        self._plan = plan
+        self._targets = {target.name: target for target in plan.targets}
+        self.storage = Storage(url)
+        try:
+            self.campaign = self._identity()
+            self._manifests = self._all_manifests()
+            take_along(plan, self.storage, self.campaign, self._manifests)
+        except OSError as error:
+            raise BadInput(
+                f"The storage {shown_url(url)} cannot be used ({error}). Check that it is there "
+                "and may be written."
+            ) from error
+        # Tokens are greater than all that were there before this run, also where the store was
+        # lost, and the numbers of epochs begin again.
+        self._base = max((one.token for one in self._manifests.values()), default=0)
+        self._sent: dict[str, tuple[object, str]] = {}
+        self._older: dict[str, set[str]] = {}
+        self._lock = threading.Lock()  # of the manifests
+        self._closing = threading.Event()
+        self._written = threading.Condition()
+        self._writing = 0
+
+    def errand(self, turn: Turn) -> Errand:
+        """What a machine needs for a turn; OSError where a target's files cannot be stored."""
+        target = turn.target
+        plan = self._targets[target]
+        with self._lock:
+            manifest = self._manifests.get(target)
+        return Errand(
+            plan,
+            random_seed(self._plan, target),
+            self.storage.url,
+            self._baggage(plan),
+            manifest.token if manifest else 0,
+            self._base + turn.epoch,
+        )
+
+    def known(self, target: str) -> Totals | None:
+        """The totals that were written down last."""
+        with self._lock:
+            manifest = self._manifests.get(target)
+        return manifest.totals if manifest else None
+
+    def take(self, turn: Turn, answer: Answer, then: Callable[[], None]) -> bool:
+        """Fetch what views need, write the manifest down and call ``then``; False: refused."""
+        if not answer.kept:
+            then()
+            return True
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._take(turn, decode(answer.kept), then)
+            except OSError:
+                if time.monotonic() > deadline or self._closing.wait(PAUSE):
+                    return False
+
+    def close(self) -> None:
+        """Write down nothing any more; what is being written at the moment is waited for."""
+        self._closing.set()
+        with self._written:
+            self._written.wait_for(lambda: not self._writing, LAST)
+
+    def _take(self, turn: Turn, manifest: Manifest, then: Callable[[], None]) -> bool:
+        name = turn.target
+        stored = self._stored(name)
+        is_next = (stored.token if stored else 0) == manifest.before < manifest.token
+        if not is_next or manifest.token != self._base + turn.epoch:
+            return False
+        self._fetch_crashes(name, stored, manifest)
+        if not self._begin_writing():
+            return False
+        try:
+            self.storage.put(manifest_name(name), encode(manifest))
+            with self._lock:
+                self._manifests[name] = manifest
+            then()
+        finally:
+            self._end_writing()
+        self._remove_unused(name, stored, manifest)
+        return True
+
+    def _begin_writing(self) -> bool:
+        with self._written:
+            if self._closing.is_set():
+                return False
+            self._writing += 1
+            return True
+
+    def _end_writing(self) -> None:
+        with self._written:
+            self._writing -= 1
+            self._written.notify_all()
+
+    def _identity(self) -> str:
+        try:
+            return self.storage.get(IDENTITY).decode()
+        except FileNotFoundError:
+            name = uuid.uuid4().hex
+            self.storage.put(IDENTITY, name.encode())
+            return name
+
+    def _stored(self, name: str) -> Manifest | None:
+        try:
+            return decode(self.storage.get(manifest_name(name)))
+        except FileNotFoundError:
+            return None
+
+    def _all_manifests(self) -> dict[str, Manifest]:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            found = threads.map(self._stored, self._targets)
+            return {name: one for name, one in zip(self._targets, found, strict=True) if one}
+
+    def _baggage(self, plan: TargetPlan) -> str:
+        """The list of a target's files, stored again only where they may have changed."""
+        seen = glance(plan)
+        known = self._sent.get(plan.name)
+        if known is None or known[0] != seen:
+            known = self._sent[plan.name] = (seen, send(self.storage, plan))
+        return known[1]
+
+    def _fetch_crashes(self, name: str, before: Manifest | None, now: Manifest) -> None:
+        known = set(before.files) if before else set()
+        fresh = [f for f in now.files if f.path.startswith(CRASHES) and f not in known]
+        home = target_folder(self._plan.folder, name)
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            list(threads.map(lambda file: self._fetch(name, home, file), fresh))
+
+    def _fetch(self, name: str, home: Path, file: StoredFile) -> None:
+        place = home.joinpath(*file.path.split("/"))
+        if ".." in place.parts or not place.is_relative_to(home):
+            raise OSError("a manifest names a file outside of its folder")
+        make_folders(place.parent)
+        write_whole(place, self.storage.object(area_of(name), file.digest))
+
+    def _remove_unused(self, name: str, before: Manifest | None, now: Manifest) -> None:
+        """Remove what only the manifest before the last one named; a machine may read the last."""
+        last = before.digests if before else set()
+        unused = self._older.get(name, set()) - last - now.digests
+        self._older[name] = last
+        with suppress(OSError):
+            self.storage.remove(object_name(area_of(name), digest) for digest in unused)
