@@ -71,6 +71,7 @@ study: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/replay_speed.py
+	$(BIN)/python benchmarks/growth_replay_speed.py
 	$(BIN)/python benchmarks/optimum_speed.py
 	$(BIN)/python benchmarks/blackbox_speed.py
 	$(BIN)/python benchmarks/store_speed.py
