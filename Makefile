@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study spend-study shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -71,6 +71,7 @@ study: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/replay_speed.py
+	$(BIN)/python benchmarks/growth_replay_speed.py
 	$(BIN)/python benchmarks/optimum_speed.py
 	$(BIN)/python benchmarks/blackbox_speed.py
 	$(BIN)/python benchmarks/store_speed.py
@@ -111,6 +112,12 @@ dataset: $(READY)
 # Every scheduler on that data set and on synthetic recordings.
 scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
+
+# Some twenty targets of real libraries, recorded alone and replayed: two hours on an idle machine, from where it was
+# stopped. LIVE=2 has two pairs of live campaigns, too.
+LIVE ?= 0
+spend-study: $(READY)
+	$(BIN)/python benchmarks/spend_study.py --out docs --live $(LIVE)
 
 # Live campaigns with the default scheduler and with Round-Robin; 20 minutes on an idle machine.
 campaign-study: $(READY)

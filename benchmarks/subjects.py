@@ -51,7 +51,8 @@ class Subject:
     """One library, how to compile it, and seeds for it.
 
     ``sources`` and ``includes`` are relative to the source tree, ``sources`` may be patterns;
-    ``needs`` names subjects whose libraries are linked too.
+    ``needs`` names subjects whose libraries are linked too. One without a package is a harness for
+    these alone.
     """
 
     name: str
@@ -291,6 +292,8 @@ def _prepare(subject: Subject, work: Path, variant: str) -> None:
     for one in [subject, *(by_name(name) for name in subject.needs)]:
         folder = _variant_folder(one, work, variant) / "generated"
         folder.mkdir(parents=True, exist_ok=True)
+        if not one.package:
+            continue
         for name, text in one.generate(fetch(one, work)).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
@@ -380,7 +383,8 @@ PCAP_CONFIG = """\
 """
 
 
-def _each(pattern: str, names: str) -> tuple[str, ...]:
+def each(pattern: str, names: str) -> tuple[str, ...]:
+    """The pattern with each of the names in the place of its star."""
     return tuple(pattern.replace("*", name) for name in names.split())
 
 
@@ -413,7 +417,7 @@ SUBJECTS: tuple[Subject, ...] = (
         package="libxml2",
         what="parsing and validating an XML document",
         make_seeds=xml_seeds,
-        sources=_each(
+        sources=each(
             "*.c",
             "SAX SAX2 buf chvalid dict encoding entities error globals hash list parser "
             "parserInternals pattern threads tree uri valid xmlIO xmlmemory xmlregexp xmlsave "
@@ -439,12 +443,12 @@ SUBJECTS: tuple[Subject, ...] = (
         make_seeds=font_seeds,
         # The list of docs/INSTALL.ANY.
         sources=(
-            *_each(
+            *each(
                 "src/base/ft*.c",
                 "base bbox bitmap debug fstype gasp glyph gxval init mm otval patent "
                 "pfr stroke synth system type1 winfnt bdf cid",
             ),
-            *_each(
+            *each(
                 "src/*/*.c",
                 "autofit bdf cff pcf pfr psaux pshinter psnames raster sdf sfnt smooth "
                 "svg truetype type1 type42",
@@ -463,7 +467,7 @@ SUBJECTS: tuple[Subject, ...] = (
         package="cmark",
         what="rendering CommonMark to HTML",
         make_seeds=markdown_seeds,
-        sources=_each(
+        sources=each(
             "src/*.c",
             "cmark node iterator blocks inlines scanners utf8 buffer references render man xml "
             "html commonmark latex houdini_href_e houdini_html_e houdini_html_u cmark_ctype",
@@ -486,7 +490,7 @@ SUBJECTS: tuple[Subject, ...] = (
         package="libpcap",
         what="reading a capture file",
         make_seeds=pcap_seeds,
-        sources=_each(
+        sources=each(
             "*.c",
             "pcap savefile sf-pcap sf-pcapng pcap-common pcap-util pcap-usb-linux-common "
             "pcap-null fmtutils bpf_filter missing/strlcat missing/strlcpy",
@@ -534,7 +538,7 @@ SUBJECTS: tuple[Subject, ...] = (
         package="libyaml",
         what="reading and writing YAML",
         make_seeds=yaml_seeds,
-        sources=_each("src/*.c", "api emitter parser reader scanner writer"),
+        sources=each("src/*.c", "api emitter parser reader scanner writer"),
         includes=("include", "src"),
         defines=(
             "YAML_VERSION_MAJOR=0",

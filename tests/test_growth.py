@@ -20,9 +20,11 @@ from fuzzwise.snapshot import Campaign, FirstShown
 
 pytest.importorskip("numba")
 
+from fuzzwise.lab.growth.bound import best_curve
 from fuzzwise.lab.growth.comparison import compare
 from fuzzwise.lab.growth.kernel import DISCOVERIES, FEATURES, RETIRED
 from fuzzwise.lab.growth.recording import (
+    COLUMNS,
     KEPT,
     LEFT,
     RATE,
@@ -30,10 +32,11 @@ from fuzzwise.lab.growth.recording import (
     SPECIES,
     STOPS,
     GrowthRecording,
+    Repeat,
     growth_files,
     read_growth,
 )
-from fuzzwise.lab.growth.replay import Settings, best_coverage, drawn, replay_growth
+from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, drawn, replay_growth
 
 STEP = 1.0
 
@@ -165,13 +168,26 @@ def test_all_time_is_spent_and_what_is_found_is_what_the_clocks_say(recording):
         assert (np.diff(played.curves[0, DISCOVERIES]) >= -1e-9).all()
 
 
-def test_no_schedule_is_above_the_bound(recording):
-    settings = Settings(150.0, 5.0)
+@pytest.mark.parametrize("outcome", OUTCOME_NAMES)
+def test_no_schedule_is_above_the_bound(recording, outcome):
+    settings, number = Settings(150.0, 5.0, retires=True), OUTCOME_NAMES[outcome]
+    draws = [drawn(recording, np.random.default_rng((0, repeat)))[0] for repeat in range(3)]
+    best = np.array([best_curve(chosen, STEP, settings, number) for chosen in draws])
+    assert best[:, -1].min() > 0
     for played in replay_growth(recording, list(policies().values()), settings, repeats=3):
-        for repeat in range(3):
-            chosen, _ = drawn(recording, np.random.default_rng((0, repeat)))
-            best = best_coverage(chosen, STEP, settings)
-            assert (played.curves[repeat, FEATURES] <= best + 1e-6).all(), played.name
+        assert (played.curve(number) <= best + 1e-6).all(), played.name
+
+
+def test_the_bound_takes_the_steepest_piece_first():
+    steep, flat = np.array([0.0, 8, 10, 10, 10]), np.array([5.0, 8, 11, 14, 17])
+    chosen = []
+    for name, species in (("steep", steep), ("flat", flat)):
+        table = np.zeros((COLUMNS, 5))
+        table[SPECIES] = species
+        chosen.append(Repeat(name, table, (), ()))
+    best = best_curve(chosen, 1.0, Settings(4.0, 1.0), FEATURES)
+    # 5 are known, 8 in the first second of the steep one, then 3 a second, then 2 or 3.
+    assert [best[49], best[99], best[149], best[199]] == pytest.approx([13, 16, 19, 22])
 
 
 def test_retired_targets_leave_their_time_to_others(files):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fuzzwise.schedulers.base import EpochResult, Scheduler
-from fuzzwise.schedulers.risk_rate import RiskRate
+from fuzzwise.schedulers.risk_rate import RiskRate, RiskRateProportion, RiskRateRetirement
 from fuzzwise.schedulers.round_robin import RoundRobin
 
 SECONDS = 10.0
@@ -73,12 +73,78 @@ def test_a_large_target_without_bugs_does_not_take_the_time_of_a_small_one_with_
     assert clean > 0.005  # but it is not given up
 
 
-def test_of_two_targets_without_bugs_the_one_that_grows_faster_gets_more():
+def growing(policy: RiskRate, epochs: int, *per_second: float, known: float = 0.0) -> np.ndarray:
+    """The shares of targets without bugs whose species grow as ln(1 + Time), times a number."""
+    rates = np.array(per_second)
+    scheduler = Scheduler(policy, len(rates), np.random.default_rng(1))
+    used = np.zeros(len(rates))
+    for _ in range(epochs):
+        arm = scheduler.choose()
+        used[arm] += SECONDS
+        species = known + rates[arm] * np.log1p(used[arm])
+        rate = rates[arm] / (1 + used[arm])
+        shown = EpochResult(
+            *(1000, SECONDS), kept=10, discovery_rate=rate, recent_bugs=0, species=species
+        )
+        scheduler.learn(arm, shown)
+    return used / used.sum()
+
+
+def test_of_targets_without_bugs_those_that_show_more_new_coverage_get_more_time():
+    slow, usual, fast = growing(RiskRate(), 600, 10, 40, 160, known=100.0)
+    assert slow < usual < fast
+    assert fast > 1.5 / 3
+    assert slow > 0.5 / 3  # half of an equal share is nobody's but its own
+
+
+def test_without_the_even_part_time_goes_in_proportion_to_what_is_to_be_found():
+    # Of c·ln(Time) the rate is c/Time: it is the same for all where the time is in proportion to c.
+    shares = growing(RiskRate(even=0.0), 2000, 10, 40, 160)
+    assert shares == pytest.approx(np.array([10, 40, 160]) / 210, abs=0.02)
+
+
+def test_in_proportion_a_small_target_counts_as_much_as_a_large_one():
+    # All three have doubled their coverage in the same time.
+    shares = growing(RiskRateProportion(), 600, 10, 40, 160)
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+def test_what_coverage_is_worth_does_not_depend_on_how_much_all_have():
+    few = growing(RiskRate(), 300, 1, 4, 16)
+    many = growing(RiskRate(), 300, 100, 400, 1600)
+    assert few == pytest.approx(many, abs=0.06)
+
+
+def test_the_initial_corpus_is_no_growth():
     scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
-    scheduler.learn(0, EpochResult(1000, SECONDS, kept=500, discovery_rate=0.5))
-    scheduler.learn(1, EpochResult(1000, SECONDS, kept=20, discovery_rate=0.1))
-    scheduler.choose(), scheduler.choose()  # the first turns
-    assert scheduler.choose() == 1  # 0.5 % a second against 0.1 %
+    for arm, species in ((0, 100_000), (1, 10)):
+        shown = EpochResult(1000, SECONDS, kept=5, discovery_rate=1.0 + arm, species=species)
+        scheduler.recall(arm, shown)
+    assert scheduler.choose() == 1
+
+
+def test_a_target_with_more_bugs_than_its_size_would_have_is_worth_more_for_its_coverage():
+    def belief(first: int, second: int) -> float:
+        scheduler = Scheduler(RiskRate(even=0.0, old_bugs=0.0), 2, np.random.default_rng(1))
+        for arm, bugs in ((0, first), (1, second)):
+            told = EpochResult(
+                *(1000, SECONDS, bugs, bugs), kept=5, discovery_rate=1.0, recent_bugs=0, species=50
+            )
+            scheduler.recall(arm, told)
+        scheduler.choose()
+        return scheduler.belief(0) / scheduler.belief(1)
+
+    assert belief(0, 0) == pytest.approx(1.0)
+    assert belief(2, 2) == pytest.approx(1.0)
+    assert belief(3, 1) == pytest.approx(3.25 / 1.25)
+
+
+def test_where_retirement_is_the_goal_it_comes_before_bugs():
+    for policy, first in ((RiskRate(), 0), (RiskRateRetirement(), 1)):
+        scheduler = Scheduler(policy, 2, np.random.default_rng(1))
+        scheduler.recall(0, EpochResult(1000, SECONDS, bugs=9, new_bugs=9, recent_bugs=9))
+        scheduler.recall(1, EpochResult(1000, SECONDS, seconds_left=20.0, recent_bugs=0))
+        assert scheduler.choose() == first
 
 
 def test_a_black_box_with_bugs_beats_coverage_that_is_worth_none():

@@ -81,5 +81,6 @@ def test_parameters_that_cannot_be_are_refused(make):
 
 def test_they_are_for_campaigns_and_not_for_recordings_of_black_boxes():
     by_coverage = {name for name, policy in policies().items() if policy.needs_coverage}
-    assert by_coverage == {"boian/coverage", "hypofuzz/coverage", "coverage-rate", "clusterfuzz"}
+    rivals = {"boian/coverage", "hypofuzz/coverage", "coverage-rate", "clusterfuzz"}
+    assert by_coverage == rivals | {"risk-rate/proportion", "risk-rate/retirement"}
     assert not {name.partition("/")[2] for name in registered_names()} & by_coverage

@@ -20,7 +20,7 @@ from fuzzwise.schedulers.fewa import Fewa
 from fuzzwise.schedulers.good_ucb import GoodUcb
 from fuzzwise.schedulers.hypofuzz import HypoFuzz, HypoFuzzCoverage
 from fuzzwise.schedulers.raw_ucb import RawUcb
-from fuzzwise.schedulers.risk_rate import RiskRate
+from fuzzwise.schedulers.risk_rate import RiskRate, RiskRateProportion, RiskRateRetirement
 from fuzzwise.schedulers.round_robin import RoundRobin
 from fuzzwise.schedulers.thompson import Thompson
 from fuzzwise.schedulers.uniform_random import UniformRandom
@@ -59,6 +59,8 @@ _BY_COVERAGE: tuple[Policy, ...] = (
     HypoFuzzCoverage(),
     CoverageRate(),
     ClusterFuzz(),
+    RiskRateProportion(),
+    RiskRateRetirement(),
 )
 """What chooses by coverage: for campaigns and their recordings, not for those of black boxes."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzwise.lab.evaluate.comparison import Mean, mean
-from fuzzwise.lab.growth.kernel import FEATURES
+from fuzzwise.lab.growth.bound import best_curve
 from fuzzwise.lab.growth.recording import GrowthRecording
-from fuzzwise.lab.growth.replay import BINS, GrowthReplay, best_coverage, drawn
+from fuzzwise.lab.growth.replay import BINS, GrowthReplay, drawn
 
 BASELINE = "round-robin"
 
@@ -21,7 +21,7 @@ class GrowthScore:
 
     ``ratio``: area over that of Round-Robin, replay by replay; ``lowest``: the least ratio of the
     mean curves after the first round; ``at``: the outcome at the asked moments;
-    ``share_of_optimum``: area over that of the bound, None where there is none.
+    ``share_of_optimum``: area over that of the bound, None where that is 0.
     """
 
     name: str
@@ -44,11 +44,8 @@ def compare(
     settings = base.settings
     one_round = len(recording.targets) * settings.epoch / settings.cores
     first = min(BINS - 1, int(np.ceil(one_round / settings.budget * BINS)))
-    best = None
-    if outcome == FEATURES:
-        count = len(base.curves)
-        draws = (drawn(recording, np.random.default_rng((seed, i)))[0] for i in range(count))
-        best = np.mean([best_coverage(one, recording.step, settings).mean() for one in draws])
+    draws = (drawn(recording, np.random.default_rng((seed, i)))[0] for i in range(len(base.curves)))
+    best = np.mean([best_curve(one, recording.step, settings, outcome).mean() for one in draws])
     scores = []
     for replay in replays:
         curve, below = replay.curve(outcome), base.curve(outcome)
@@ -61,7 +58,7 @@ def compare(
                 mean(_ratio(area, base.area(outcome))),
                 float(_ratio(means, base_means).min()),
                 tuple(mean(curve[:, max(0, round(m * BINS) - 1)]) for m in moments),
-                None if best is None else float(area.mean() / best),
+                float(area.mean() / best) if best > 0 else None,
             )
         )
     return sorted(scores, key=lambda score: (-score.area.value, score.name))

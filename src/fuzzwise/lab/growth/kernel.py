@@ -38,7 +38,7 @@ def _at(table, steps, column, place):
     """A value at a place between two steps."""
     low = min(int(place), steps)
     high = min(low + 1, steps)
-    return table[column, low] + (table[column, high] - table[column, low]) * (place - low)
+    return table[low, column] + (table[high, column] - table[low, column]) * (place - low)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -71,8 +71,8 @@ def _shown(table, last, step, start, end, bugs, found, offset, epoch):
     epoch[EPOCH_SECONDS] = end - start
     epoch[EPOCH_KEPT] = _at(table, last, KEPT, place)
     epoch[EPOCH_SPECIES] = _at(table, last, SPECIES, place)
-    epoch[EPOCH_DISCOVERY_RATE] = table[RATE, low]
-    epoch[EPOCH_SECONDS_LEFT] = table[LEFT, low]
+    epoch[EPOCH_DISCOVERY_RATE] = table[low, RATE]
+    epoch[EPOCH_SECONDS_LEFT] = table[low, LEFT]
     epoch[EPOCH_RECENT_BUGS] = 1.0
     for b in range(len(bugs)):
         at = bugs[b]
@@ -84,13 +84,17 @@ def _shown(table, last, step, start, end, bugs, found, offset, epoch):
             epoch[EPOCH_BUGS] += 1.0
             if found[b] >= at + offset:
                 epoch[EPOCH_NEW_BUGS] += 1.0
-    return table[STOPS, low] > 0.0
+    return table[low, STOPS] > 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add(outcome, table, last, here, there, now, done, width):
-    """Add what a turn from place ``here`` to ``there`` gives, from ``now`` to ``done``."""
-    before, grown = _at(table, last, SPECIES, here), _at(table, last, SPECIES, there)
+    """Add what a turn from place ``here`` to ``there`` gives, from ``now`` to ``done``.
+
+    The first turn of a target gives what its initial corpus shows, too.
+    """
+    before = _at(table, last, SPECIES, here) if here > 0.0 else 0.0
+    grown = _at(table, last, SPECIES, there)
     more = _at(table, last, FOUND, there) - _at(table, last, FOUND, here)
     share = np.log(1.0 + grown) - np.log(1.0 + before)
     _spread(outcome[FEATURES], now, done, grown - before, width)
@@ -121,7 +125,7 @@ def _soonest(ends, busy):
 @njit(
     types.int64(
         types.FunctionType(CHOOSE), types.FunctionType(LEARN), ARMS, MEMORY, GENERATOR,
-        types.float64[:, :, ::1], _INTS, types.float64, _INTS, _FLOATS, _INTS,
+        types.float64[:, ::1], _INTS, _INTS, types.float64, _INTS, _FLOATS, _INTS,
         types.float64, types.float64, types.int64, types.float64, types.boolean,
         types.float64[:, ::1], _FLOATS, _FLOATS,
     ),
@@ -131,17 +135,17 @@ def _soonest(ends, busy):
 )  # fmt: skip
 def growth_kernel(
     choose, learn, arms, memory, rng,
-    tables, steps, step, bug_offsets, bug_times, bug_ids,
+    rows, firsts, steps, step, bug_offsets, bug_times, bug_ids,
     epoch_seconds, first_turn, cores, budget, retires,
     outcome, found, spent,
 ):  # fmt: skip
     """Play turns on ``cores`` until the budget is over or nothing is left; the number of turns.
 
-    Arm a is the recording ``tables[a]``, of ``steps[a]`` steps. A turn is as long as in a live
-    campaign: an epoch, the first ones shorter. What it showed is learned when it ends, and the arm
-    cannot be chosen until then. ``retires``: an arm whose risk is accepted leaves. Written to:
-    ``outcome`` (what each bin of the budget added), ``found`` (when each bug was first shown) and
-    ``spent`` (the time that each arm got).
+    Arm a is the recording that begins in row ``firsts[a]`` and has ``steps[a]`` steps. A turn is as
+    long as in a live campaign: an epoch, the first ones shorter. What it showed is learned when it
+    ends, and the arm cannot be chosen until then. ``retires``: an arm whose risk is accepted
+    leaves. Written to: ``outcome`` (what each bin of the budget added), ``found`` (when each bug
+    was first shown) and ``spent`` (the time that each arm got).
     """
     bins = outcome.shape[1]
     width = budget / bins
@@ -160,9 +164,8 @@ def growth_kernel(
             busy[lane] = -1
             end, own = spent[arm], bug_times[bug_offsets[arm] : bug_offsets[arm + 1]]
             when = found[bug_ids[bug_offsets[arm] : bug_offsets[arm + 1]]]
-            is_low = _shown(
-                tables[arm], steps[arm], step, starts[arm], end, own, when, now - end, epoch
-            )
+            table = rows[firsts[arm] : firsts[arm] + steps[arm] + 1]
+            is_low = _shown(table, steps[arm], step, starts[arm], end, own, when, now - end, epoch)
             _account(arms, arm, epoch)
             learn(arms, memory, arm, epoch)
             if retires and is_low:
@@ -184,7 +187,8 @@ def growth_kernel(
             starts[arm], spent[arm] = start, end
             done = now + max(end - start, 1e-9)
             busy[lane], ends[lane] = arm, done
-            _add(outcome, tables[arm], steps[arm], start / step, end / step, now, done, width)
+            table = rows[firsts[arm] : firsts[arm] + steps[arm] + 1]
+            _add(outcome, table, steps[arm], start / step, end / step, now, done, width)
             for b in range(bug_offsets[arm], bug_offsets[arm + 1]):
                 if start < bug_times[b] <= end:
                     found[bug_ids[b]] = min(found[bug_ids[b]], done - end + bug_times[b])

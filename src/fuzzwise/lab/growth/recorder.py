@@ -3,8 +3,8 @@
 What a target finds depends on its own time only, so that FuzzSim's idea (FS §5) holds for targets
 that learn from coverage, too. Chance plays a larger part than in a black box: every target is
 recorded several times, from the same corpus with another random seed. Each repeat is a snapshot
-file with a line every second or so; it is final up to its last line, and goes on behind it when the
-recording is resumed.
+file with a line every second or so, and more of them in its first seconds; it is final up to its
+last line, and goes on behind it when the recording is resumed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ SUFFIX = ".growth.jsonl"
 """How the names of the files end, one a repeat."""
 
 MARK = 1.0
-"""Seconds between two lines, about."""
+FIRST_MARK = 0.05
+"""Seconds between two lines, about: a tenth of the time so far, within these bounds."""
 
 EMPTY_TURNS = 3
 """Turns in a row without an input after which a target cannot be recorded."""
@@ -108,6 +109,7 @@ class _Repeat:
         self._file = out / f"{self._name}{SUFFIX}"
         self._work = out / "work" / self._name
         self._seed = zlib.crc32(self._name.encode()) ^ plan.seed
+        self._finds_coverage = engine_named(target.engine).finds_coverage
         self._seen: list[Observation] = []
         self._bugs: list[FirstShown] = []
 
@@ -164,7 +166,7 @@ class _Repeat:
         self, turn: Future[Totals], session: Session, progress: Progress, stop: threading.Event
     ) -> None:
         """Look at the counts every now and then, as long as the turn lasts."""
-        while not wait([turn], MARK).done:
+        while not wait([turn], min(MARK, max(FIRST_MARK, self._seconds / 10))).done:
             if stop.is_set():
                 session.interrupt()
             now = session.totals()
@@ -187,7 +189,7 @@ class _Repeat:
             totals.observation,
             seconds=totals.seconds,
             last_discovery_seconds=None,
-            corpus=totals.corpus,
+            corpus=totals.corpus if self._finds_coverage else 0,
             seeds=None,
             f=None,
             k=None,

@@ -12,10 +12,10 @@ import numpy as np
 from fuzzwise import snapshot
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.estimators.registry import DEFAULT, find
-from fuzzwise.forecast import inputs_left
 from fuzzwise.lab.growth.recorder import SUFFIX
 from fuzzwise.model import Floats, Observation
 from fuzzwise.snapshot import Campaign
+from fuzzwise.stop_forecast import inputs_to_stop
 from fuzzwise.stopping import AcceptedRisk
 
 RUNS, SPECIES, FOUND, KEPT, RATE, LEFT, STOPS = range(7)
@@ -101,7 +101,7 @@ def _repeat(
     seen = campaign.observations
     seconds = np.array([0.0, *(o.seconds or 0.0 for o in seen)])
     clock = np.arange(int(seconds[-1] / step) + 1) * step
-    table = np.zeros((COLUMNS, len(clock)))
+    table = np.zeros((len(clock), COLUMNS)).T  # replays want all of a step beside each other
     counts = {
         RUNS: [o.n for o in seen],
         SPECIES: [o.species or 0 for o in seen],
@@ -109,7 +109,9 @@ def _repeat(
         KEPT: [o.corpus or 0 for o in seen],
     }
     for column, values in counts.items():
-        table[column] = np.interp(clock, seconds, [0.0, *map(float, values)])
+        # What the initial corpus shows is there with the first input.
+        before = float(values[0]) if column in (SPECIES, KEPT) else 0.0
+        table[column] = np.interp(clock, seconds, [before, *map(float, values)])
     latest = np.searchsorted(seconds[1:], clock, "right") - 1
     for column, said in zip((RATE, LEFT, STOPS), _judged(seen, rule), strict=True):
         table[column] = np.where(latest >= 0, np.array(said)[np.maximum(latest, 0)], 0.0)
@@ -135,15 +137,20 @@ def _judged(
             rate = 0.0
         left = 0.0
         if rule is not None and not stopped:
-            try:
-                decision = rule(now, looked)
-                looked = now.n if decision.estimate is not None else looked
-                stopped = decision.stop
-                soonest = rule.next_look(now.n) - now.n
-                left = max(inputs_left(now, rule.risk).value, soonest) * pace
-            except NotEstimable:
-                left = 0.0
+            decision = rule(now, looked)
+            looked = now.n if decision.estimate is not None else looked
+            stopped = decision.stop
+            left = _inputs_to_stop(now, rule) * pace
         rates.append(rate)
         lefts.append(left)
         stops.append(float(stopped))
     return rates, lefts, stops
+
+
+def _inputs_to_stop(now: Observation, rule: AcceptedRisk) -> float:
+    """How many more inputs until it is retired, as a campaign tells its scheduler."""
+    try:
+        return inputs_to_stop(now, rule).value
+    except NotEstimable:
+        due = rule.earliest_stop(now)
+        return 0.0 if due is None else float(due - now.n)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzwise.errors import BadInput, need_extra
-from fuzzwise.lab.growth.recording import COLUMNS, SPECIES, GrowthRecording, Repeat
+from fuzzwise.lab.growth.recording import GrowthRecording, Repeat
 from fuzzwise.model import Floats, Ints
 from fuzzwise.schedulers.base import Policy, start_arms
 
@@ -89,10 +89,11 @@ def replay_growth(
     """Every policy on the recording, ``repeats`` times each; it follows from the seed alone."""
     if repeats < 1:
         raise BadInput(f"{repeats} repeats are too few; give at least 1.")
+    steps, begins = _steps(recording)
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         rows = [
             [
-                pool.submit(_play, recording, policy, settings, (seed, repeat))
+                pool.submit(_play, recording, steps, begins, policy, settings, (seed, repeat))
                 for repeat in range(repeats)
             ]
             for policy in policies
@@ -109,6 +110,17 @@ def replay_growth(
     ]
 
 
+def _steps(recording: GrowthRecording) -> tuple[Floats, dict[int, int]]:
+    """The steps of all repeats below each other, and the row in which each repeat begins.
+
+    They are laid out once for all replays: those of ten days are too many to be copied for each.
+    """
+    every = [one for many in recording.repeats for one in many]
+    begins = np.cumsum([0, *(one.table.shape[1] for one in every)])[:-1].tolist()
+    steps = np.ascontiguousarray(np.concatenate([one.table.T for one in every]))
+    return steps, {id(one): begin for one, begin in zip(every, begins, strict=True)}
+
+
 def drawn(recording: GrowthRecording, rng: np.random.Generator) -> tuple[list[Repeat], Ints]:
     """One repeat of each target, in an order drawn at random; and that order."""
     order = rng.permutation(len(recording.targets)).astype(np.int64)
@@ -117,15 +129,18 @@ def drawn(recording: GrowthRecording, rng: np.random.Generator) -> tuple[list[Re
 
 
 def _play(
-    recording: GrowthRecording, policy: Policy, settings: Settings, seed: tuple[int, int]
+    recording: GrowthRecording,
+    steps: Floats,
+    begins: dict[int, int],
+    policy: Policy,
+    settings: Settings,
+    seed: tuple[int, int],
 ) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(seed)
     chosen, order = drawn(recording, rng)
     count = len(chosen)
-    steps = np.array([one.table.shape[1] - 1 for one in chosen], np.int64)
-    tables = np.zeros((count, COLUMNS, int(steps.max()) + 1))
-    for number, one in enumerate(chosen):
-        tables[number, :, : one.table.shape[1]] = one.table
+    firsts = np.array([begins[id(one)] for one in chosen], np.int64)
+    lengths = np.array([one.table.shape[1] - 1 for one in chosen], np.int64)
     offsets = np.cumsum([0, *(len(one.bugs) for one in chosen)]).astype(np.int64)
     outcome = np.zeros((OUTCOMES, BINS))
     found = np.full(len(recording.bugs), np.inf)
@@ -135,7 +150,7 @@ def _play(
         start_arms(policy, count),
         policy.memory(count),
         rng,
-        *(tables, steps, recording.step, offsets),
+        *(steps, firsts, lengths, recording.step, offsets),
         np.array([at for one in chosen for at in one.bug_seconds], np.float64),
         np.array([bug for one in chosen for bug in one.bugs], np.int64),
         *(settings.epoch, policy.first_turn, settings.cores, settings.budget, settings.retires),
@@ -146,37 +161,3 @@ def _play(
     by_target = np.zeros(count)
     by_target[order] = spent
     return np.vstack([np.cumsum(outcome, axis=1), bugs]), by_target
-
-
-def best_coverage(chosen: Sequence[Repeat], step: float, settings: Settings) -> Floats:
-    """What no schedule can exceed: species in all at each bin, if every choice was the best.
-
-    Each target's curve is replaced by the lowest concave one above it; of such curves the best
-    schedule takes the steepest piece first. A target cannot be on two cores at once, which is not
-    taken into account, nor that a piece comes as a whole.
-    """
-    slopes, lengths = [], []
-    for one in chosen:
-        x, y = _hull(one.table[SPECIES])
-        slopes.append(np.diff(y) / (np.diff(x) * step))
-        lengths.append(np.diff(x) * step)
-    rate, length = np.concatenate(slopes), np.concatenate(lengths)
-    order = np.argsort(-rate, kind="stable")
-    at = np.concatenate([[0.0], np.cumsum(length[order])])
-    value = np.concatenate([[0.0], np.cumsum((rate * length)[order])])
-    ends = (np.arange(BINS) + 1) * settings.budget / BINS * settings.cores
-    best: Floats = np.interp(ends, at, value)
-    return best
-
-
-def _hull(values: Floats) -> tuple[Floats, Floats]:
-    """The corners of the lowest concave curve above values that never fall, from 0 on."""
-    corners: list[tuple[int, float]] = []
-    for x, y in enumerate(values.tolist()):
-        while len(corners) >= 2:
-            (x0, y0), (x1, y1) = corners[-2:]
-            if (y1 - y0) * (x - x0) > (y - y0) * (x1 - x0):
-                break
-            corners.pop()
-        corners.append((x, y))
-    return np.array([c[0] for c in corners], float), np.array([c[1] for c in corners])
