@@ -88,6 +88,12 @@ class Sample:
         self._good = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         self._folders = [path for path in folder.rglob("*") if path.is_dir()]
 
+    def read_whole(self) -> None:
+        """Read it undamaged, in all ways; what is compiled at its first use is compiled here."""
+        for seed in range(5):
+            self.form.read(random.Random(seed), self.folder)
+            self.restore()
+
     def case(self, seed: int) -> str:
         """Damage the sample and read it: "read" or "told", as it ended. Wrong for anything else."""
         rng = random.Random(f"{self.form.name} {seed}")

@@ -21,6 +21,7 @@ from fuzzwise.engines.blackbox.tally import (
     load,
     smallest,
 )
+from fuzzwise.errors import BadInput
 
 
 def tally() -> Tally:
@@ -158,3 +159,8 @@ def test_nonsense_is_no_tally(tmp_path, content):
     path = tmp_path / "progress.json"
     path.write_bytes(content)
     assert load(path) is None
+
+
+def test_a_folder_in_the_place_of_a_tally_is_told(tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(tmp_path)

@@ -10,19 +10,21 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
 from fuzzwise.cli.replay import command as replay
 from fuzzwise.config.table import read_toml
-from fuzzwise.engines.blackbox import tally
+from fuzzwise.engines.blackbox import MUTATOR_VERSION, tally
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
 from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
 from fuzzwise.engines.observer.state import Head, State
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.log import read_log
+from fuzzwise.lab.recording.triaged import input_of
 from fuzzwise.received import open_regular, parse_json, read_limited
 from fuzzwise.snapshot import read as read_snapshots
 from fuzzwise.store import sqlite, sqlite_folder
@@ -237,6 +239,13 @@ def test_a_recording_with_a_clock_that_no_replay_reaches_the_end_of_is_refused(t
     words = [str(path), "--scheduler", "fixed-time/round-robin", "--repeats", "1"]
     with bounded(), pytest.raises(BadInput, match="--budget"):
         replay.main(words, standalone_mode=False)
+
+
+def test_a_recording_whose_settings_are_no_numbers_is_refused(tmp_path):
+    mutation = {"ratio": [0.1, 10**400], "kinds": ["bits"], "max_length": 9}
+    one = header().configurations[0]
+    with pytest.raises(BadInput, match="its header has no mutation that can be"):
+        input_of(msgspec.structs.replace(one, mutator=MUTATOR_VERSION, mutation=mutation), 1)
 
 
 def test_a_log_with_a_hole_of_half_a_terabyte_is_read_to_its_end(tmp_path):

@@ -20,8 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-PATIENCE = 60.0
-"""Seconds without a word after which a process is lost: it has its own, shorter limits."""
+PATIENCE = 600.0
+"""Seconds without a word after which a process is lost: it has its own, shorter limits, but for
+what it compiles before its first case."""
 
 
 def main() -> int:
@@ -94,6 +95,7 @@ def _work(number: int, first: int, end: int, trace: bool, out: Connection) -> No
 
     with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as folder:
         sample = Sample(FORMATS[number], Path(folder) / "sample")
+        sample.read_whole()
         for seed in range(first, end):
             try:
                 out.send(sample.case(seed))

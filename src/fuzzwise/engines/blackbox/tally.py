@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzwise.files import write_whole
 from fuzzwise.model import Observation
-from fuzzwise.received import read_limited
+from fuzzwise.received import cannot_read, read_limited
 
 VERSION = 1
 MOST_UNTRACED = 20
@@ -213,11 +213,13 @@ class Tally(msgspec.Struct):
 
 
 def load(path: Path) -> Tally | None:
-    """The tally of a file; None where there is none that can be read."""
+    """The tally of a file; None where there is none, or a damaged one."""
     try:
         tally = msgspec.json.decode(read_limited(path, follow=False), type=Tally)
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
+    except OSError as error:  # a folder in its place, or one's own file no longer
+        raise cannot_read(path, error) from error
     return tally if tally.version == VERSION else None
 
 

@@ -69,7 +69,7 @@ def _mutation(configuration: Configuration) -> Mutation:
     try:
         low, high = settings["ratio"]
         return Mutation((float(low), float(high)), tuple(settings["kinds"]), settings["max_length"])
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise _no_header(configuration, "mutation", error) from error
 
 
