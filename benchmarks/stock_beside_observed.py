@@ -1,69 +1,173 @@
-"""The risk that the stock engine tells beside that of the observed one, after equally many inputs.
+"""The risk of libraries as they are and built with fuzzwise, each against a measured truth.
 
-Run ``python benchmarks/stock_beside_observed.py [SOURCE…] --inputs 300000``. Each source is built twice,
-by clang alone and with the observer, and fuzzed from nothing by both. They choose seeds in different
-ways, and so find different things: the two risks are of one order, not equal.
+Run ``python benchmarks/stock_beside_observed.py [LIBRARY…]``. Libraries are those of ``subjects.py``. Each is built
+twice, by plain clang and with the observer. The observed campaigns are those of ``real_campaigns.py``,
+recorded where they are missing. The stock ones are made here, and are as far after as many inputs. Their
+truth is told in two ways. *Frozen*: the corpus at that point is given to the observed build, which makes
+inputs from it until so many have shown something new; it chooses seeds and lengths in its own way, and
+what the campaign has seen but its corpus does not show counts as new. *Next*: what stock libFuzzer itself
+has found in the next quarter of as many inputs, while its corpus went on to grow.
+
+What is made is kept in the work folder, and not made again.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines.contract import Session, TargetPlan
-from fuzzwise.engines.libfuzzer.build import build_words, find_toolchain
-from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
-from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+import numpy as np
+import polars as pl
+
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.stock.session import StockSession
 from fuzzwise.engines.stock.settings import StockSettings
-from fuzzwise.judge import Terms, judge
+from fuzzwise.estimators.registry import DEFAULT
+from fuzzwise.lab.evaluate.measures import beside_truth
+from fuzzwise.model import Observation, Truth
+from fuzzwise.snapshot import Campaign, read, write
+from real import DEFAULT_WORK, chosen, starting_corpus, target
+from real_campaigns import STAGES, record
+from subjects import Subject
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-SOURCES = tuple(EXAMPLES / f"{name}.c" for name in ("ini", "url", "expression"))
-LONGEST = 600.0
+POINTS = (1_600, 6_400, 25_600, 102_400)
+AHEAD = 1.25
+"""How far the stretch goes that tells the truth of stock libFuzzer itself."""
+
+FOUND, MEASURED = "36", "2000000"
+"""Discoveries after which a measurement ends, and inputs that it may take for them."""
+
+LONGEST = 3600.0
 
 
-def told(session: Session) -> str:
-    """The risk, and what it rests on."""
-    seen = session.turn(LONGEST, 1).observation
-    risk = judge(seen, Terms(None, 0.95), looked=0).risk
-    assert risk is not None
-    assert seen.discoveries is not None
+def stock_campaigns(subject: Subject, work: Path, seed: int) -> tuple[Campaign, Campaign]:
+    """One campaign of stock libFuzzer, with its truth from the frozen corpus and from what came next."""
+    kept = [work / "stock" / f"{subject.name}-{seed}-{kind}.jsonl" for kind in ("frozen", "next")]
+    if not all(path.exists() for path in kept):
+        kept[0].parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            frozen, following = _made(subject, work, seed, Path(scratch))
+        write(kept[0], [frozen])
+        write(kept[1], [following])
+    frozen, following = (read(path).campaigns[0] for path in kept)
+    return frozen, following
+
+
+def _made(subject: Subject, work: Path, seed: int, home: Path) -> tuple[Campaign, Campaign]:
+    program = target(subject, work, stock=True)
+    corpus = starting_corpus(subject, work).resolve()
+
+    def up_to(inputs: int) -> Totals:
+        settings = StockSettings(inputs=inputs)
+        plan = TargetPlan("t", "stock", (str(program),), (corpus,), settings=settings)
+        return StockSession(plan, home / "out", seed).turn(LONGEST, 1)
+
+    points = []
+    for inputs in POINTS:
+        seen = up_to(inputs).observation
+        truth = _frozen(subject, work, home, seed, [home / "out" / "corpus", corpus])
+        points.append(replace(seen, truth=truth))
+    last = up_to(round(POINTS[-1] * AHEAD)).observation
+    return tuple(
+        Campaign(f"{subject.name} seed {seed}", tuple(made), subject.name)
+        for made in (points, (_beside_next(point, last) for point in points))
+    )  # type: ignore[return-value]
+
+
+def _frozen(subject: Subject, work: Path, home: Path, seed: int, corpus: list[Path]) -> Truth:
+    """What the observed build finds new in a corpus, after the hundred inputs that come first."""
+    program = target(subject, work, stock=False)
+    with tempfile.TemporaryDirectory(dir=home) as place:
+        out = Path(place) / "out"
+        words = [str(program), *map(str, corpus), "--measure", "--quiet", "--out", str(out)]
+        subprocess.run(
+            [sys.executable, "-m", "fuzzwise", "fuzz", *words, "--inputs", "100", "--seed", str(seed)],
+            check=True, stdout=subprocess.DEVNULL,
+            env={**os.environ, "FUZZWISE_MEASURE_FOUND": FOUND, "FUZZWISE_MEASURE_INPUTS": MEASURED},
+        )  # fmt: skip
+        truth = read(out / "state" / "observations.jsonl").campaigns[0].observations[0].truth
+    assert truth is not None
+    return truth
+
+
+def _beside_next(point: Observation, last: Observation) -> Observation:
+    assert last.discoveries is not None
+    end = round(point.n * AHEAD)
+    found = int(np.count_nonzero((last.discoveries > point.n) & (last.discoveries <= end)))
+    made = end - point.n
+    return replace(point, truth=Truth(found / made, found, made))
+
+
+def table(campaigns: dict[str, list[Campaign]]) -> Iterator[str]:
+    """The lines of a table: bias of the default estimate, and what its interval is worth."""
+    judged = {kind: _judged(each) for kind, each in campaigns.items()}
+    yield "| | " + " | ".join(f"{kind}: bias | holds | ends below" for kind in judged) + " |"
+    yield "|---|" + "---|" * (3 * len(judged))
+    names = sorted({campaign.subject for each in campaigns.values() for campaign in each})
+    for title, members in [*((name, [name]) for name in names), ("all", names)]:
+        cells = [
+            cell
+            for rows in judged.values()
+            for cell in _cells(rows.filter(pl.col("subject").is_in(members)))
+        ]
+        yield f"| {title} | " + " | ".join(cells) + " |"
+
+
+def _judged(campaigns: list[Campaign]) -> pl.DataFrame:
+    col = pl.col
+    rows = beside_truth(campaigns).filter(col("estimator") == DEFAULT)
+    return rows.filter(col("n").is_in(POINTS) & (col("value") > 0)).select(
+        "subject",
+        error=pl.when(col("truth") > 0).then((col("value") / col("truth")).log10()),
+        holds=(col("low") <= col("truth_high")) & (col("high") >= col("truth_low")),
+        below=col("high") < col("truth_low"),
+    )
+
+
+def _cells(rows: pl.DataFrame) -> tuple[str, str, str]:
+    if rows.is_empty():
+        return "–", "–", "–"
+    bias = rows["error"].mean()
+    size = len(rows)
     return (
-        f"{risk.value:.2e} (at most {risk.high or 1:.2e}) after {seen.n:,} inputs, "
-        f"{seen.species:,} species by {len(seen.discoveries):,} discoveries"
+        "–" if bias is None else f"{bias:+.2f}",
+        f"{rows['holds'].sum()} of {size}",
+        f"{rows['below'].sum()} of {size}",
     )
 
 
 def main() -> None:
-    """Compare, one source after the other."""
+    """Make what is missing, then judge."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sources", type=Path, nargs="*", default=SOURCES)
-    parser.add_argument("--inputs", type=int, default=300_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--work", type=Path, default=DEFAULT_WORK)
+    parser.add_argument("--repeats", type=int, default=2)
     asked = parser.parse_args()
-    toolchain = find_toolchain()
-    for source in asked.sources:
-        with tempfile.TemporaryDirectory() as scratch:
-            home = Path(scratch)
-            plain, observed = home / "plain", home / "observed"
-            words = ["-O1", "-g", str(source)]
-            built = [str(toolchain.cc), "-fsanitize=fuzzer", *words, "-o", str(plain)]
-            subprocess.run(built, check=True)
-            subprocess.run(build_words(toolchain, [*words, "-o", str(observed)]), check=True)
-            stock = TargetPlan(
-                "stock", "stock", (str(plain),), settings=StockSettings(inputs=asked.inputs)
-            )
-            ours = TargetPlan(
-                *("observed", "libfuzzer", (str(observed),)),
-                settings=LibFuzzerSettings(inputs=asked.inputs),
-            )
-            print(f"{source.name}, stock:    {told(StockSession(stock, home / 's', asked.seed))}")
-            print(
-                f"{source.name}, observed: {told(LibFuzzerSession(ours, home / 'o', asked.seed))}"
-            )
+    subjects = chosen(asked.names)
+    kinds: dict[str, list[Campaign]] = {"stock, frozen": [], "stock, next": []}
+    for subject in subjects:
+        for seed in range(1, asked.repeats + 1):
+            for kept, made in zip(
+                kinds.values(), stock_campaigns(subject, asked.work, seed), strict=True
+            ):
+                kept.append(made)
+            print(f"{subject.name}, seed {seed}: {_told(kinds)}", flush=True)
+    kinds["observed"] = record(subjects, asked.work, asked.repeats, STAGES[:1])
+    print("\n".join(table(kinds)))
+
+
+def _told(kinds: dict[str, list[Campaign]]) -> str:
+    """The truths of the latest campaign."""
+    return "; ".join(
+        f"{kind} {', '.join(f'{seen.truth.probability:.2e}' for seen in made[-1].observations if seen.truth)}"
+        for kind, made in kinds.items()
+    )
 
 
 if __name__ == "__main__":

@@ -1,102 +1,204 @@
 """What turns cost a stock target: features beside those of one process that is never interrupted.
 
-Run ``python benchmarks/stock_turns.py PROGRAM [CORPUS…] --turn 10 --time 60``. PROGRAM is any program
-with libFuzzer, for example one that ``benchmarks/subjects.py`` built. Both run at the same time, each
-on one core. On a busy machine they get unequal shares of it, so what counts is features after equally
-many executions, those of the corpus at each start included; that leaves out only how long it takes to
-start a process, which stands beside it.
+Run ``python benchmarks/stock_turns.py [LIBRARY…] --turn 10 --time 60 --repeats 2``. Libraries are those of
+``subjects.py``, fetched and built by plain clang. Both ways run at the same time, each on one core. All times
+are times on a core, so that a busy machine makes it last longer and changes nothing else: how long a turn
+is, and after how much features are compared, that of all processes with what they took to start and to
+execute their corpus. Beside it: features after equally many executions, and how long no process ran
+because one had ended and the next had not begun.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import subprocess
+import statistics
 import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.stock import fuzzing
 from fuzzwise.engines.stock.process import StockProcess
 from fuzzwise.engines.stock.session import StockSession
+from real import DEFAULT_WORK, chosen, starting_corpus, target
 
-STATUS = re.compile(r"^#(\d+)\t\w+ +cov: \d+ ft: (\d+) ", re.MULTILINE)
-UNITS = re.compile(r"^stat::number_of_executed_units: (\d+)$", re.MULTILINE)
+STATUS = re.compile(rb"^#(\d+)\t\w+ +cov: \d+ ft: (\d+) ", re.MULTILINE)
+UNITS = re.compile(rb"^stat::number_of_executed_units: (\d+)$", re.MULTILINE)
+LONGEST = 36_000.0
+"""Seconds by the clock that a turn may take; it never does."""
 
-Curve = list[tuple[int, int]]
-"""Executions, and features that were seen by then."""
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Point:
+    """How far one or more processes have come: time on a core, executions, features."""
+
+    seconds: float
+    executions: int
+    features: int
 
 
 class Kept(StockProcess):
-    """A process whose log is kept."""
+    """A process that is kept with how far it was at each of its lines."""
 
-    logs: dict[int, bytearray]
+    all: ClassVar[list[Kept]]
+
+    def __init__(self, *words: object) -> None:
+        self.points: list[Point] = []
+        self._read_so_far = b""
+        self.used = 0.0
+        type(self).all.append(self)
+        super().__init__(*words)  # type: ignore[arg-type]
+        threading.Thread(target=self._clock, daemon=True).start()
+
+    def _clock(self) -> None:
+        """What it has used is gone with it, so somebody has to look all the time."""
+        with suppress(OSError):
+            while True:
+                self.used = seconds_on_a_core(self.pid)
+                time.sleep(0.05)
 
     def _take(self, chunk: bytes) -> None:
-        self.logs.setdefault(self.pid, bytearray()).extend(chunk)
         super()._take(chunk)
+        used = self.used
+        lines, _, rest = (self._read_so_far + chunk).rpartition(b"\n")
+        self._read_so_far = rest
+        known = self.points[-1].features if self.points else 0
+        for n, features in STATUS.findall(lines):
+            known = max(known, int(features))
+            self.points.append(Point(used, int(n), known))
+        if units := UNITS.findall(lines):
+            self.points.append(Point(used, int(units[-1]), known))
 
 
-def curve(logs: list[str]) -> Curve:
-    """The features of processes that came one after the other."""
-    before, best, found = 0, 0, [(0, 0)]
-    for log in logs:
-        for n, features in STATUS.findall(log):
-            best = max(best, int(features))
-            found.append((before + int(n), best))
-        before += int((UNITS.findall(log) or [0])[-1])
-    return [*found, (before, best)]
+class Uninterrupted(Kept):
+    """The one that never ends before its time."""
+
+    all: ClassVar[list[Kept]] = []
 
 
-def at(executions: int, known: Curve) -> int:
-    """Features after so many executions."""
-    return max(features for n, features in known if n <= executions)
+def seconds_on_a_core(pid: int) -> float:
+    """What a process has used so far."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / TICKS
 
 
-def in_turns(plan: TargetPlan, folder: Path, turn: float, time: float, seed: int) -> Curve:
-    """The stock engine's own."""
-    from fuzzwise.engines.stock import fuzzing
+def joined(processes: list[Kept]) -> list[Point]:
+    """The course of processes that came one after the other."""
+    seconds, executions, best, course = 0.0, 0, 0, [Point(0.0, 0, 0)]
+    for process in processes:
+        for point in process.points:
+            best = max(best, point.features)
+            course.append(Point(seconds + point.seconds, executions + point.executions, best))
+        seconds, executions = course[-1].seconds, course[-1].executions
+    return course
 
-    Kept.logs = {}
+
+@dataclass(frozen=True)
+class Outcome:
+    """One library, once."""
+
+    name: str
+    ours: list[Point]
+    theirs: list[Point]
+    gaps: float
+    starts: int
+
+    def features(self, by: str) -> tuple[int, int]:
+        """Of both, after equal amounts of what it goes by."""
+        equal = min(getattr(self.ours[-1], by), getattr(self.theirs[-1], by))
+        ours, theirs = (
+            max(point.features for point in course if getattr(point, by) <= equal)
+            for course in (self.ours, self.theirs)
+        )
+        return ours, theirs
+
+    def ratio(self, by: str) -> float:
+        """Of features."""
+        ours, theirs = self.features(by)
+        return ours / theirs
+
+    def told(self) -> str:
+        """A line on it."""
+        return (
+            "{}: {:,} to {:,}, {:.3f} after equal times; {:,} to {:,}, {:.3f} after equal "
+            "executions; {} processes, {:.1f} s between them"
+        ).format(
+            *(self.name, *self.features("seconds"), self.ratio("seconds")),
+            *(*self.features("executions"), self.ratio("executions"), self.starts, self.gaps),
+        )
+
+
+def one_turn(session: StockSession, seconds: float) -> None:
+    """A turn of so many seconds on a core."""
+    before = len(Kept.all)
+    working = threading.Thread(target=session.turn, args=(LONGEST, 1))
+    working.start()
+    while sum(process.used for process in Kept.all[before:]) < seconds and working.is_alive():
+        time.sleep(0.05)
+    session.interrupt()
+    working.join()
+
+
+def compare(program: Path, corpus: Path, turn: float, seconds: float, seed: int) -> Outcome:
+    """Both ways at the same time."""
+    Kept.all, Uninterrupted.all = [], []
     fuzzing.StockProcess = Kept  # type: ignore[misc]
-    session = StockSession(plan, folder, seed)
-    for _ in range(round(time / turn)):
-        session.turn(turn, 1)
-    return curve([log.decode(errors="replace") for log in Kept.logs.values()])
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        for name in ("plain", "place"):
+            (home / name).mkdir()
+        words = [str(program.absolute()), "-reload=0", "-print_final_stats=1", f"-seed={seed}"]
+        words += ["-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={home}/"]
+        words += [str(home / "plain"), str(corpus.absolute())]
+        alone = Uninterrupted(words, {}, home / "place")
+        plan = TargetPlan("t", "stock", (words[0],), (corpus.absolute(),))
+        session = StockSession(plan, home / "out", seed)
+        began = time.monotonic()
+        for _ in range(round(seconds / turn)):
+            one_turn(session, turn)
+        passed = time.monotonic() - began
+        while alone.used < seconds and alone.ending() is None:
+            time.sleep(0.05)
+        alone.end()
+        lived = sum(process.lines.glance.latest - process.began for process in Kept.all)
+    return Outcome(
+        *(program.name, joined(Kept.all), joined(Uninterrupted.all)),
+        *(passed - lived, len(Kept.all)),
+    )
 
 
 def main() -> None:
-    """Measure one program."""
+    """Measure, one library after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("program", type=Path)
-    parser.add_argument("corpus", type=Path, nargs="*")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--work", type=Path, default=DEFAULT_WORK)
     parser.add_argument("--turn", type=float, default=10.0)
     parser.add_argument("--time", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=2)
     asked = parser.parse_args()
-    corpus = tuple(place.absolute() for place in asked.corpus)
-    with tempfile.TemporaryDirectory() as scratch:
-        home = Path(scratch)
-        (home / "plain").mkdir()
-        words = [str(asked.program.absolute()), f"-max_total_time={asked.time:.0f}"]
-        words += ["-reload=0", "-print_final_stats=1", f"-seed={asked.seed}"]
-        words += ["-timeout=10", f"-artifact_prefix={home}/", str(home / "plain")]
-        with (home / "log").open("w") as log:
-            plain = subprocess.Popen(
-                [*words, *map(str, corpus)], stderr=log, stdout=subprocess.DEVNULL, cwd=home
-            )
-            plan = TargetPlan("t", "stock", (words[0],), corpus)
-            ours = in_turns(plan, home / "out", asked.turn, asked.time, asked.seed)
-            plain.wait()
-        theirs = curve([(home / "log").read_text(errors="replace")])
-        record = StockSession(plan, home / "out", 1)._folder.record() or {}
-    equal = min(ours[-1][0], theirs[-1][0])
-    print(
-        f"{asked.program.name}, turns of {asked.turn:g} s in {asked.time:g} s: features "
-        f"{at(equal, ours):,} to {at(equal, theirs):,} after {equal:,} executions, "
-        f"{at(equal, ours) / at(equal, theirs):.3f}; starts took {record['loading']:.1f} s "
-        f"({record['starts']} processes)",
-        flush=True,
-    )
+    outcomes = []
+    for subject in chosen(asked.names):
+        program = target(subject, asked.work, stock=True)
+        corpus = starting_corpus(subject, asked.work)
+        for seed in range(1, asked.repeats + 1):
+            outcomes.append(compare(program, corpus, asked.turn, asked.time, seed))
+            print(outcomes[-1].told(), flush=True)
+    for by in ("seconds", "executions"):
+        ratios = [outcome.ratio(by) for outcome in outcomes]
+        print(
+            f"turns of {asked.turn:g} s in {asked.time:g} s, after equal {by}: mean "
+            f"{statistics.mean(ratios):.3f}, median {statistics.median(ratios):.3f}, from "
+            f"{min(ratios):.3f} to {max(ratios):.3f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,32 @@ def test_the_same_input_twice_is_one_file(tmp_path, seen):
     same = written(tmp_path, "same")
     again = BugBook(tmp_path, "program").keep(bug.id, [same, same])
     assert again.inputs == (*bug.inputs, f"{bug.id}/same")
+
+
+def test_two_harnesses_with_a_bug_in_themselves_have_two_bugs(tmp_path: Path):
+    """The function is called alike in both; a function of their own that they share is one bug."""
+    harness = from_report(TEXT.replace("parse_name", "LLVMFuzzerTestOneInput"))
+    shared = from_report(TEXT)
+    found = {
+        program: [
+            BugBook(tmp_path / program, program).add(seen, [], 1, 0.0).id
+            for seen in (harness, shared)
+        ]
+        for program in ("png_fuzzer", "jpg_fuzzer")
+    }
+    (png, png_shared), (jpg, jpg_shared) = found.values()
+    assert png != jpg
+    assert png_shared == jpg_shared
+
+
+def test_a_bug_of_a_harness_goes_on_under_the_id_of_an_older_campaign(tmp_path: Path):
+    seen = from_report(TEXT.replace("parse_name", "LLVMFuzzerTestOneInput"))
+    bug = BugBook(tmp_path, "x").add(seen, [], 1, 0.0)
+    older = replace(bug, id=seen.bug.id)
+    (tmp_path / bug.id).rename(tmp_path / older.id)
+    BugBook(tmp_path, "x").put(older)
+    assert BugBook(tmp_path, "x").add(seen, [], 2, 0.0).id == older.id
+    assert len(BugBook(tmp_path, "x").bugs) == 1
 
 
 def test_two_programs_that_hang_have_two_bugs_and_each_its_folder(tmp_path: Path):

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.libfuzzer.fuzzing import MEASURING
+from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from fuzzwise.engines.observer.state import State
 from fuzzwise.errors import BadInput
 from fuzzwise.snapshot import read
@@ -56,6 +59,10 @@ def test_a_campaign_does_not_end_between_a_data_point_and_its_measurement(tmp_pa
     assert not head.is_measuring
     head.head.next_point = 100  # as it is in that moment
     assert head.is_measuring
+    plan = TargetPlan("utf8", "libfuzzer", (str(target),))
+    told = LibFuzzerSession(plan, tmp_path / "out", 1).totals()
+    assert told is not None
+    assert told.doing == told.unsettled == MEASURING
     assert fuzz(*words).returncode == 0
     assert len(_lines(state)) == before + 1
 

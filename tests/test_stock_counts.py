@@ -182,6 +182,28 @@ def test_a_target_that_finds_nothing_more_is_settled_all_the_same(tmp_path, monk
     assert session.totals().unsettled == ""
 
 
+def test_what_held_inputs_short_does_not_begin_anew_with_each_process(tmp_path, monkeypatch):
+    """As long as one process would have made them by then, they are from the start."""
+    commands: list[list[str]] = []
+    start = StockProcess.__init__
+
+    def also_keep(self: StockProcess, command: list[str], *more: object) -> None:
+        commands.append(command)
+        start(self, command, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(StockProcess, "__init__", also_keep)
+    monkeypatch.setenv("DIARY", str(tmp_path / "diary"))
+    program = stock_target.build(tmp_path, TARGETS / "diary.c")
+    for inputs in (2_000, 4_000, 300_000, 302_000):
+        session_of(program, tmp_path / "t", inputs=inputs).turn(500.0, 1)
+    words = ["-len_control=0" in command for command in commands]
+    assert words[:2] == [False, False]
+    assert words[-1]
+    session = session_of(program, tmp_path / "t", inputs=304_000, options=("-len_control=7",))
+    session.turn(500.0, 1)
+    assert "-len_control=0" not in commands[-1]
+
+
 def test_a_script_is_another_target_with_another_program_behind_it(tmp_path):
     program = stock_target.build(tmp_path, EXAMPLES / "bad.c")
     session = session_of(stock_target.wrapper(program, "script"), tmp_path / "t")

@@ -32,6 +32,11 @@ class LengthLimit:
         self._inputs.append(inputs)
         self._limits.append(int(limit))
 
+    @property
+    def latest(self) -> int:
+        """The limit of the latest line that had one; 0 before the first."""
+        return self._limits[-1] if self._limits else 0
+
     def still_rises(self, inputs: int) -> bool:
         """Whether it is higher than it was when half of the inputs were made.
 

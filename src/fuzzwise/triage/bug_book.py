@@ -23,6 +23,9 @@ from fuzzwise.triage.stack_hash import stack_hash
 MOST_INPUTS = 100
 """Inputs kept for one bug; a bug that is hit at every turn must not fill the disk."""
 
+ENTRY = frozenset({"LLVMFuzzerTestOneInput", "one_input"})
+"""Functions in which every harness has its bugs: the harness itself, and who calls it of ours."""
+
 RECORD = "bug.json"
 REPORT = "report.txt"
 
@@ -57,8 +60,8 @@ class BugBook:
     that is damaged all the same is made again from the files beside it.
 
     ``program`` is what the target is called. Without any frame, an id says no more than what kind
-    of bug it is; two programs that hang have two bugs, so the program goes into such an id. Who
-    gives none only reads.
+    of bug it is, and with none but the function that every harness has, not even that; two programs
+    that hang have two bugs, so the program goes into such an id. Who gives none only reads.
     """
 
     def __init__(self, folder: Path, program: str = "") -> None:
@@ -72,8 +75,9 @@ class BugBook:
             self._name_anew(bug)
 
     def id_of(self, found: BugIdentity) -> str:
-        """The id by which the book knows a bug."""
-        return found.id if found.frames else own_id(found.id, self._program)
+        """The id by which the book knows a bug; one of an older fuzzwise stays as it was."""
+        names_a_place = not ENTRY.issuperset(found.frames) or found.id in self.bugs
+        return found.id if names_a_place else own_id(found.id, self._program)
 
     def add(
         self, seen: Verdict, files: Sequence[Path], n: int, seconds: float, count: int = 1
@@ -141,7 +145,7 @@ class BugBook:
 
 
 def own_id(bug: str, program: str) -> str:
-    """The id of a bug that has nothing but its kind, in a program."""
+    """The id of a bug that no function of its own tells from others, in a program."""
     text = f"{program}\n{bug}".encode(errors="replace")
     return hashlib.sha256(text).hexdigest()[:16]
 

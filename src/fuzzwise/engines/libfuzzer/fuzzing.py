@@ -31,6 +31,8 @@ STOP_WAIT = 1.0
 SAVE_EVERY = 1.0
 """Seconds between two looks at what must be written; that is what a kill may cost."""
 
+MEASURING = "measuring the truth with the corpus frozen"
+
 
 class Fuzzing:
     """A turn; ``run`` goes on until its time is over, all inputs are made, or ``interrupt``.
@@ -372,7 +374,7 @@ class Fuzzing:
     def doing(self) -> str:
         """What it is at besides fuzzing; no risk is accepted meanwhile."""
         if self._state and self._state.is_measuring:
-            return "measuring the truth with the corpus frozen"
+            return MEASURING
         if self.start.doing:
             return self.start.doing
         return "files of its corpus are left for its next turns" if self._seeds.waiting else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fuzzwise.engines import stability
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
-from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
+from fuzzwise.engines.libfuzzer.fuzzing import MEASURING, Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
@@ -165,13 +165,8 @@ class LibFuzzerSession:
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         return self._totals(
-            fuzzing.generation,
-            fuzzing.state,
-            fuzzing.seconds,
-            fuzzing.core_seconds,
-            tuple(fuzzing.book.bugs.values()),
-            fuzzing.doing,
-            fuzzing.start.warning,
+            *(fuzzing.generation, fuzzing.state, fuzzing.seconds, fuzzing.core_seconds),
+            *(tuple(fuzzing.book.bugs.values()), fuzzing.doing, fuzzing.start.warning),
         )
 
     def _warnings(self, state: State | None) -> tuple[str, ...]:
@@ -195,7 +190,7 @@ class LibFuzzerSession:
     ) -> Totals:
         """``doing`` is also why no risk is accepted meanwhile; ``slow`` is a warning."""
         stable = None if state is None else state.stability
-        return Totals(
+        told = Totals(
             generation=generation,
             observation=Observation(0, discoveries=NO_INTS)
             if state is None
@@ -209,3 +204,6 @@ class LibFuzzerSession:
             doing=doing,
             stability=stable,
         )
+        if doing or state is None or not state.is_measuring:  # asked after the counts were read
+            return told
+        return replace(told, doing=MEASURING, unsettled=MEASURING)

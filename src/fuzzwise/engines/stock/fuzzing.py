@@ -36,6 +36,15 @@ CHEAP = 0.02
 """The share of a process's life that its start may have taken if another is to take its place."""
 
 
+RUNS_A_BYTE, QUIET_RUNS = 100, 1000
+"""libFuzzer's limit on the length of inputs rises by about a byte for so many inputs, and not for
+about so many after a discovery; in each process it begins with the longest seed."""
+
+MAX_LENGTH, ALL_LENGTHS = 4096, 0.5
+"""The longest input by default; and the share of it to which one process would have come, from
+which on inputs are not held back any more: each process would only begin to rise again."""
+
+
 class Fuzzing:
     """A turn; ``run`` goes on until its time is over, all inputs are made, or ``interrupt``.
 
@@ -73,7 +82,7 @@ class Fuzzing:
         self._process: StockProcess | None = None
         self._interrupted = self._options_checked = self._renewing = False
         self._first = self.counts.n
-        self._species_at_start = 0
+        self._species_at_start = self._found_at_start = 0
         self._saved = 0.0
         self.lives = lives
         self.start = Start(self.settings.startup)
@@ -213,6 +222,7 @@ class Fuzzing:
     def _started(self) -> StockProcess:
         self._renewing = False
         self._species_at_start = self.counts.species
+        self._found_at_start = len(self.counts.found)
         self.counts.begin_process()
         seed = self._random_seed()
         given = self.corpus.words(self._crashes.skipped, random.Random(seed))  # noqa: S311
@@ -221,7 +231,9 @@ class Fuzzing:
             # libFuzzer counts its corpus too, and the empty input.
             runs = self.settings.inputs - self.counts.n + self.corpus.given + 1
         known = (self.plan, self.settings, self.folder)
-        command = [*self._launch.words, *options(*known, seed, runs), *given]
+        free = self._length >= ALL_LENGTHS * (self.settings.max_length or MAX_LENGTH)
+        words = options(*known, seed, runs, all_lengths=free)
+        command = [*self._launch.words, *words, *given]
         self._started_at = time.monotonic()  # what it took to find its files is not the target's
         try:
             around = self.plan.surroundings
@@ -256,11 +268,18 @@ class Fuzzing:
             self._adopt_orphans()  # killed after it had written a crash
         self.lives.check_hopeless(self.plan.program, ending.kind, self.folder.crashes)
 
+    @property
+    def _length(self) -> float:
+        """How long inputs would be by now in a process that never ended."""
+        return float(self._record.get("length", 0))
+
     def _weigh(self, process: StockProcess) -> None:
         """What the start of a process has cost, and what is not known of its end."""
         said, counts = process.lines.glance, self.counts
         if said.loaded is None:
             return
+        quiet = max(0, said.made - QUIET_RUNS * (len(counts.found) - self._found_at_start))
+        self._record["length"] = max(said.limit, round(self._length + quiet / RUNS_A_BYTE))
         if known := self._species_at_start:
             counts.lost = max(counts.lost, 1 - said.initial_features / known)
         counts.loading += said.loaded - process.began

@@ -33,7 +33,7 @@ class Said:
     ``made`` are inputs, ``found`` the numbers of those that were discoveries, ``features`` and
     ``corpus`` as of the latest line. ``loaded``: when it was through with its corpus, ``latest``:
     when it said its latest line, by the monotonic clock. ``is_complete``: it has told in the end
-    how many it made. ``limit_rises``: its limit on the length of inputs does.
+    how many it made. ``limit``: its limit on the length of inputs, ``limit_rises``: that rises.
     """
 
     has_run: bool = False
@@ -45,6 +45,7 @@ class Said:
     loaded: float | None = None
     latest: float = 0.0
     is_complete: bool = False
+    limit: int = 0
     limit_rises: bool = False
     through: int = 0
     """Files of its corpus that it has executed, as of the latest line."""
@@ -129,6 +130,7 @@ class Lines:
                 features=max(ft, said.features),
                 corpus=corpus or said.corpus,
                 latest=now,
+                limit=self._limit.latest,
                 limit_rises=self._limit.still_rises(n),
             )
 

@@ -29,8 +29,13 @@ def options(
     folder: StockFolder,
     random_seed: int,
     runs: int | None,
+    *,
+    all_lengths: bool = False,
 ) -> list[str]:
-    """The options of libFuzzer, all but the corpus; ``runs``: after how many it is to end."""
+    """The options of libFuzzer, all but the corpus; ``runs``: after how many it is to end.
+
+    ``all_lengths``: inputs of any length from the start, unless the options say how it is to be.
+    """
     words = [
         f"-seed={random_seed}",
         f"-artifact_prefix={folder.crashes.resolve()}/",
@@ -45,6 +50,8 @@ def options(
         words.append(f"-dict={plan.dictionary.resolve()}")
     if settings.max_length:
         words.append(f"-max_len={settings.max_length}")
+    if all_lengths and not any(word.startswith("-len_control=") for word in settings.options):
+        words.append("-len_control=0")
     rng = random.Random(random_seed)  # noqa: S311
     return [*words, *(drawn(word, rng) for word in settings.options)]
 
