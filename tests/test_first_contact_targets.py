@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,14 +19,20 @@ import pytest
 import afl_target
 import broken_targets
 import observed_target
+import stock_target
 from broken_targets import STARTUP
-from commands import fuzzwise
+from commands import Started, fuzzwise
 from observed_target import TARGETS, fuzz
 from reading import read_state
+from waiting import wait_until
 
 SLACK = 20.0
 """Seconds that a busy machine may take longer to start and end a few processes; what hangs, hangs
 for ever."""
+
+LIMITS = '[target.limits]\ntime = "2s"\n'
+LOOPS = {"observed-loops-later", "stock-loops-later"}
+DEAF = {"observed-deaf-later", "stock-deaf-later"}
 
 # name of the target, words for `fuzz`, part of the sentence
 BROKEN = [
@@ -151,6 +159,69 @@ def test_a_script_that_never_ends_is_told(tmp_path: Path):
     assert end.returncode == 2
     assert "has run no input within 2 s" in end.stderr
     assert not afl_target.fuzzers_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("build", "name", "how"),
+    [
+        (observed_target.build, "leaves-later", "with status 3"),
+        (observed_target.build, "alarmed-later", "with signal 14"),
+        (stock_target.build, "leaves-later", "with status 3"),
+    ],
+)
+def test_one_that_leaves_in_the_midst_of_inputs_goes_on_and_is_told(
+    tmp_path: Path, build: Callable[..., Path], name: str, how: str
+):
+    target = build(tmp_path, TARGETS / "does_not_run.c").rename(tmp_path / name)
+
+    def is_told() -> bool:
+        end = fuzz(target, tmp_path / "out", "--time", "3s", "--json")
+        assert end.returncode == 0, end.stderr
+        told = json.loads(end.stdout)
+        assert not told["bugs"]
+        return any(f"its processes end ({how}) in the midst" in w for w in told["warnings"])
+
+    wait_until(is_told, "a process that leaves")
+
+
+def test_what_does_not_end_is_found_in_turns_that_are_shorter(tmp_path: Path):
+    source = TARGETS / "does_not_run.c"
+    tables = []
+    for kind, build in (("observed", observed_target.build), ("stock", stock_target.build)):
+        folder = tmp_path / kind
+        folder.mkdir()
+        for way in ("loops-later", "deaf-later"):
+            target = build(folder, source).rename(folder / way)
+            name = f"{kind}-{way}"
+            tables.append(f'[[target]]\nname = "{name}"\nprogram = "{target}"\n{LIMITS}')
+    file = tmp_path / "campaign.toml"
+    file.write_text('[campaign]\ncores = 4\nepoch = "1s"\n' + "".join(tables))
+    out = tmp_path / "out"
+
+    def has_told() -> bool:
+        state = read_state(out) if (out / "campaign.db").exists() else None
+        if state is None or not {t.name for t in state.targets if t.crashes} >= LOOPS:
+            return False
+        return {t.name for t in state.targets if t.state == "broken"} >= DEAF
+
+    with Started("run", file, "--out", out, "--quiet") as process:
+        wait_until(has_told, "two bugs and two broken targets")
+        process.send_signal(signal.SIGINT)
+    state = read_state(out)
+    assert {bug.kind for bug in state.bugs} == {"timeout"}
+    told = {t.name: t.detail for t in state.targets}
+    assert "has inputs that do not end, and libFuzzer's own limit" in told["observed-deaf-later"]
+    assert "have the code under test leave" in told["stock-deaf-later"]
+
+
+def test_a_stock_target_that_closes_its_standard_error_is_told(tmp_path: Path):
+    target = stock_target.build(tmp_path, TARGETS / "does_not_run.c", name="mute")
+    end = fuzz(target, tmp_path / "out", "--quiet")
+    assert end.returncode == 2
+    assert "has closed its standard error" in end.stderr
+    assert "-close_fd_mask=3" in end.stderr
+    end = fuzz(target, tmp_path / "out", *("--libfuzzer", "-close_fd_mask=3", "--inputs", "2000"))
+    assert end.returncode == 0, end.stderr
 
 
 def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_path: Path):

@@ -330,9 +330,9 @@ def test_a_slow_input_is_not_run_twice_in_its_time_limit(tmp_path):
 
 def test_the_words_do_not_change_with_every_edge():
     assert stability.warnings(None) == stability.warnings(1.0) == stability.warnings(0.9) == ()
-    assert "more than 10%" in stability.warnings(0.88)[0]
+    assert "at least 10%" in stability.warnings(0.88)[0]
     assert stability.warnings(0.88) == stability.warnings(0.81)
-    assert "more than 50%" in stability.warnings(0.5)[0]
+    assert "at least 50%" in stability.warnings(0.5)[0]
     assert stability.unsettled(None) == stability.unsettled(0.5) == ""
     assert stability.warnings(0.49) == (stability.unsettled(0.3),)
 

@@ -59,6 +59,11 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     unknown = judged(LOW_ENOUGH, replace(NOW, discoveries=ints([3, 70_000]))).judgement
     assert unknown.seconds_to_stop is None
     assert left.in_words(unknown) == "at least 84.4 s (if nothing new is found)"
+    few = replace(NOW, discoveries=ints([3, 70_000]))
+    assert (
+        left.to_accepted(judged(1e-10, few).judgement) == "more than a year to the accepted 1e-10"
+    )
+    assert left.to_accepted(judged(1e-12, few).judgement) == "the accepted 1e-12 is not in sight"
     rising = judged(1e-6, replace(NOW, discoveries=ints(range(900, 120_000, 70)))).judgement
     assert left.to_accepted(rising) == "the accepted 1e-06 is not in sight"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static char name[256];
@@ -15,6 +16,15 @@ static int is(const char *what) { return strcmp(name, what) == 0; }
 
 static void wait_for_ever(void) {
   while (always) sleep(100);
+}
+
+/* Since the first input. */
+static double seconds(void) {
+  static struct timespec first;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!first.tv_sec) first = now;
+  return now.tv_sec - first.tv_sec + (now.tv_nsec - first.tv_nsec) / 1e9;
 }
 
 __attribute__((constructor)) static void before_main(void) {
@@ -51,6 +61,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (is("loops") && always) {}
   if (is("waits")) wait_for_ever();
   if (is("leaves")) _exit(0);
+  if (is("leaves-later") && seconds() > 1) _exit(3);
+  if (is("alarmed-later") && seconds() > 1) signal(SIGALRM, SIG_DFL), raise(SIGALRM);
+  while (is("loops-later") && seconds() > 0.3) {}
+  if (is("deaf-later") && seconds() > 0.3) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    wait_for_ever();
+  }
+  if (is("mute")) close(1), close(2);
   if (is("exits")) exit(0);
   if (is("aborts")) abort();
   if (is("kills-itself")) raise(SIGKILL);

@@ -51,6 +51,7 @@ def end_adopted(folder: Path, known: set[int]) -> None:
             return
         for pid in left:
             _kill(pid)
+        for pid in left:  # of hundreds, each may take a while
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 

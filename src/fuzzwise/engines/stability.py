@@ -32,7 +32,7 @@ def warnings(stability: float | None) -> tuple[str, ...]:
         return (_UNJUDGED,)
     tenths = math.floor((1 - stability) * 10 + 1e-9)
     return (
-        f"more than {tenths * 10}% of its coverage differs between two runs of the same input and "
+        f"at least {tenths * 10}% of its coverage differs between two runs of the same input and "
         f"is not counted: {_REMEDY}",
     )
 

@@ -16,10 +16,19 @@ SOON = 5.0
 LOADING = 60.0
 """Seconds that a target has at least to get through its corpus, however short the turn."""
 
+GRACE = 5.0
+"""Seconds that the fuzzer has to end an input beyond its limit, and half of that, as libFuzzer
+looks at the clock twice within it."""
+
 EXECUTING = "executing its corpus"
 """What a target is doing that runs, but has more files to run than a turn is long."""
 
 _HOW = "If it only needs longer, raise startup in [target.limits], or --startup of `fuzzwise fuzz`."
+
+
+def overdue(seconds: float) -> float:
+    """Seconds after which an input with such a limit is ended from outside."""
+    return 1.5 * seconds + GRACE
 
 
 def no_input(program: Path, seconds: float, likely: str) -> str:

@@ -35,11 +35,18 @@ def in_words(a: Judgement) -> str:
     """The time until the rule says stop, or the least that it needs; "" if unknown."""
     seconds, least = a.seconds_to_stop, a.seconds_to_earliest_stop
     if seconds is None:
-        return "" if least is None else f"at least {words.ahead(least)}{IF_QUIET}"
+        return "" if least is None else _at_least(least)
     said = words.time_ahead(seconds)
     if math.isinf(seconds.value) and (seconds.low or 0.0) <= words.FAR:
         return f"{said} (at least {words.ahead(seconds.low or 0.0)})"
     return said
+
+
+def _at_least(seconds: float) -> str:
+    """A time below which it cannot be."""
+    if seconds > words.YEAR:
+        return words.ahead(seconds)  # which says so by itself
+    return f"at least {words.ahead(seconds)}{IF_QUIET}"
 
 
 def inputs_in_words(a: Judgement) -> str:

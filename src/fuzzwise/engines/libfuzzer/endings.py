@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 from fuzzwise.engines.process import Ending
@@ -16,6 +17,11 @@ _BEGUN = "INFO: "
 _UNKNOWN_OPTION = re.compile(r"unrecognized flag '([^']{1,200})'")
 _REPORT = "Sanitizer:"
 MOST_WORDS = 300
+
+_CRASHES = {
+    *(signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP),
+    *(signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ),
+}
 
 
 def explain(program: Path, ending: Ending, has_run: bool) -> str:
@@ -44,9 +50,26 @@ def how_it_ended(ending: Ending) -> str:
     if seen is not None and ending.kind == "crash":
         place = f" in {printable(seen.frames[0])}" if seen.frames else ""
         return f"crashed ({printable(seen.kind)}{place})"
+    return f"ended {manner(ending)}"
+
+
+def manner(ending: Ending) -> str:
+    """With which status or signal."""
     if ending.status < 0:
-        return f"ended with signal {-ending.status}"
-    return f"ended with status {ending.status}"
+        return f"with signal {-ending.status}"
+    return f"with status {ending.status}"
+
+
+def is_unseen(ending: Ending) -> bool:
+    """Whether nobody saw why: neither libFuzzer, nor a sanitizer, nor was it a crash."""
+    if ending.kind in ("exit", "done"):
+        return True
+    return ending.status < 0 and -ending.status not in _CRASHES and _REPORT not in ending.output
+
+
+def in_short(ending: Ending) -> str:
+    """What it was, or how it looks from outside."""
+    return manner(ending) if is_unseen(ending) else ending.kind
 
 
 def moment(output: str) -> str:

@@ -10,9 +10,17 @@ from typing import Any
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
-from fuzzwise.engines.libfuzzer.endings import check_options, explain, where_it_waits
+from fuzzwise.engines.libfuzzer.endings import (
+    check_options,
+    explain,
+    has_begun,
+    in_short,
+    is_unseen,
+    manner,
+    where_it_waits,
+)
 from fuzzwise.engines.libfuzzer.launch import Launch, of_program
-from fuzzwise.engines.libfuzzer.lives import KILLED, Lives
+from fuzzwise.engines.libfuzzer.lives import ENDLESS, KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.libfuzzer.words import options, variables
@@ -21,7 +29,7 @@ from fuzzwise.engines.observer.observed import CorpusFiles, refusal
 from fuzzwise.engines.observer.seeds import SeedFiles
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
-from fuzzwise.engines.starting import LOADING, Start, no_input
+from fuzzwise.engines.starting import LOADING, Start, no_input, overdue
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import BugBook
 
@@ -172,10 +180,28 @@ class Fuzzing:
             if now >= self._saved + SAVE_EVERY:
                 self._saved = now
                 self._save()
+            self._end_overdue()
             watch()
             if self._is_over(now - start, seconds, interrupted):
                 self._finish()
                 return
+
+    def _end_overdue(self) -> None:
+        """Kill what is at one input for longer than it may be, and also not about to start."""
+        waited = self.start.waited
+        if not self.start.made or waited < self.settings.startup + overdue(self.settings.seconds):
+            return
+        for job, process in enumerate(self._processes):
+            if process:
+                process.kill()
+                self._processes[job] = None
+        self._unended(waited)
+        self.start.waited = 0.0
+
+    def _unended(self, seconds: float) -> None:
+        self._adopt_orphans()  # killed after it had written a crash
+        self._lives.unended(seconds, ENDLESS)
+        self._lives.check_unended(self.plan.program, self._core_seconds)
 
     def _is_over(self, used: float, seconds: float, interrupted: bool) -> bool:
         """Whether the turn ends here; BadInput where it is of no use to wait any longer.
@@ -318,26 +344,37 @@ class Fuzzing:
         ran = max(made, self._executed - self._executed_at_start)  # a measurement counts none
         self._lives.ended(alone, ran)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
-            self._crashed(ending)
-        elif ending.kind == "done" and alone and made == 0:
-            raise BadInput(self._explain(ending))
+            self._crashed(ending, made)
+        elif ending.kind == "done" and alone:
+            self._vanished(ending, made)
         elif ending.kind == "killed":
-            if not self._ran_since_start:
+            if made:
+                self._lives.vanished(KILLED, fruitless=False)
+            elif not self._ran_since_start:
                 self._lives.fruitless.append(KILLED)
             if not any(self._processes):
                 self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
             raise refusal(ending.output, self._explain(ending))
-        self._lives.check_hopeless(self.plan.program, ending.kind, self.folder.crashes)
+        self._lives.check_hopeless(self.plan.program, in_short(ending), self.folder.crashes)
 
-    def _crashed(self, ending: Ending) -> None:
+    def _crashed(self, ending: Ending, made: int) -> None:
         known = len(self._crashes.skipped)
         artifacts = self.folder.artifacts()
-        if not artifacts and (ending.kind == "exit" or not self._ran_since_start):
+        if not artifacts and is_unseen(ending):
+            self._vanished(ending, made)
+            return
+        if not artifacts and not self._ran_since_start:
             raise BadInput(self._explain(ending))
         self._crashes.add(ending, artifacts, self._inputs, self._seconds)
         is_fruitless = not self._ran_since_start and len(self._crashes.skipped) == known
         self._lives.crashed(ending.kind, fruitless=is_fruitless)
+
+    def _vanished(self, ending: Ending, made: int) -> None:
+        """Nobody knows by which input; BadInput where the target has not been seen to fuzz."""
+        if not made and not (self._inputs and has_begun(ending.output)):
+            raise BadInput(self._explain(ending))
+        self._lives.vanished(manner(ending), fruitless=not made)
 
     def _explain(self, ending: Ending) -> str:
         """Why a process ended that should not have."""
@@ -385,20 +422,37 @@ class Fuzzing:
         """Let the processes end after their present input, then by force."""
         if self._state:
             self._state.stop()
-        # What has run nothing has nothing to lose.
-        deadline = time.monotonic() + (STOP_WAIT if self.start.executed else 0.0)
+        began, unended = time.monotonic(), 0.0
         for job, process in enumerate(self._processes):
             if process is None:
                 continue
-            while process.ending() is None and time.monotonic() < deadline:
+            while process.ending() is None and time.monotonic() < began + self._patience:
                 wait_for_any([process], 0.1)
             ending = process.ending()
             if ending is None:
                 process.kill()
+                unended = 0.0 if self._interrupted else time.monotonic() - began
             self._processes[job] = None
             if ending is not None:
                 self._ended(ending)
         self._crashes.take_failures(self._inputs, self._seconds)
+        self._take_core()
+        if unended >= overdue(self.settings.seconds):
+            self._unended(unended)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that processes have, in the end, for their present inputs.
+
+        What has run nothing has nothing to lose. An input may outlast its turn up to its limit, or
+        turns that are shorter would never show that one does not end; where that is known, not.
+        """
+        if not self.start.executed:
+            return 0.0
+        known = any(bug.kind == "timeout" for bug in self.book.bugs.values())
+        if known or self._interrupted or not self._ran_since_start:
+            return STOP_WAIT
+        return overdue(self.settings.seconds)
 
     def _save(self, write: Callable[[dict[str, Any]], None] | None = None) -> None:
         self._corpus.write(self._state)

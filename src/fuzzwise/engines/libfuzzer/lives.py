@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
@@ -14,6 +15,19 @@ FRUITLESS = 3
 HOPELESS = 20
 """Processes in a row that died within HOPELESS inputs each: the target is broken, not buggy."""
 
+UNENDED = 2
+"""Processes without a sign of life, from which on it is told."""
+
+_LOOK_FOR = "look for _exit, kill and exec"
+ENDLESS = (
+    "has inputs that do not end, and libFuzzer's own limit does not end them either: have the code "
+    "under test leave SIGALRM alone, which that limit needs"
+)
+DEAF = (
+    "blocks the signals by which libFuzzer ends inputs beyond their limit (SIGALRM) and tells its "
+    "counts (SIGUSR1): have the code under test leave signals alone"
+)
+
 
 class Lives:
     """How processes ended, one after the other, over all turns of a session."""
@@ -22,6 +36,8 @@ class Lives:
         self.fruitless: list[str] = []
         """How those ended that made no input and showed no bad seed."""
         self._short = 0
+        self._vanished = ""
+        self._unended, self._lost, self._why = 0, 0.0, ""
 
     def has_made_one(self) -> None:
         """The present process makes inputs."""
@@ -38,6 +54,34 @@ class Lives:
         """A process ended, by itself or not."""
         self._short = self._short + 1 if alone and made < HOPELESS else 0
 
+    def vanished(self, how: str, *, fruitless: bool) -> None:
+        """A process ended in the midst of an input, and nobody has kept that."""
+        self._vanished = self._vanished or how
+        if fruitless:
+            self.fruitless.append(how)
+
+    def unended(self, seconds: float, why: str) -> None:
+        """A process was killed after so many seconds without a sign: ENDLESS or DEAF."""
+        self._unended += 1
+        self._lost += seconds
+        self._why = why
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be told of them; the same words from the first time on."""
+        return (*self._warn_of_vanished(), *self._warn_of_unended())
+
+    def _warn_of_unended(self) -> Iterator[str]:
+        if self._unended >= UNENDED:
+            yield f"it {self._why}"
+
+    def _warn_of_vanished(self) -> Iterator[str]:
+        if self._vanished:
+            yield (
+                f"its processes end ({self._vanished}) in the midst of inputs, and libFuzzer keeps "
+                f"none of these: {_LOOK_FOR} in the code under test"
+            )
+
     def check(self, program: Path, crashes: Path, made: int) -> None:
         """BadInput where one after the other ends before it has made an input."""
         if len(self.fruitless) >= FRUITLESS and not made:
@@ -47,11 +91,18 @@ class Lives:
                 f"{crashes}; correct the target, then run again."
             )
 
+    def check_unended(self, program: Path, seconds: float) -> None:
+        """BadInput where more than half of its seconds were lost so."""
+        if self._unended >= UNENDED and self._lost > seconds / 2:
+            raise BadInput(f"{program} {self._why}, then run again.")
+
     def check_hopeless(self, program: Path, kind: str, crashes: Path) -> None:
         """BadInput where one after the other ends after a few inputs."""
         if self._short >= HOPELESS:
+            remedy = f"The crashes are in {crashes}. Fix the first one"
+            if self._vanished:
+                remedy = f"libFuzzer keeps no such input. In the target, {_LOOK_FOR}"
             raise BadInput(
                 f"{program} ends ({kind}) on nearly every input: {HOPELESS} processes in a row "
-                f"died within {HOPELESS} inputs each. The crashes are in {crashes}. Fix the first "
-                "one, then run again."
+                f"died within {HOPELESS} inputs each. {remedy}, then run again."
             )

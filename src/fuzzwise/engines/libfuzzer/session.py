@@ -199,7 +199,12 @@ class LibFuzzerSession:
             corpus=0 if state is None else int(state.head.seeds),
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
-            warnings=(*self._notes, *self._warnings(state), *filter(None, [slow])),
+            warnings=(
+                *self._notes,
+                *self._warnings(state),
+                *self._lives.warnings,
+                *filter(None, [slow]),
+            ),
             unsettled=doing or stability.unsettled(stable),
             doing=doing,
             stability=stable,

@@ -9,17 +9,18 @@ from collections.abc import Callable
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
-from fuzzwise.engines.libfuzzer.endings import check_options
+from fuzzwise.engines.libfuzzer.endings import check_options, in_short, is_unseen, manner
 from fuzzwise.engines.libfuzzer.launch import Launch
-from fuzzwise.engines.libfuzzer.lives import KILLED, Lives
+from fuzzwise.engines.libfuzzer.lives import DEAF, ENDLESS, HOPELESS, KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
 from fuzzwise.engines.observer.folder import fingerprint
 from fuzzwise.engines.process import Ending, wait_for_any
-from fuzzwise.engines.starting import LOADING, Start
+from fuzzwise.engines.starting import LOADING, Start, overdue
 from fuzzwise.engines.stock.corpus import Corpus
 from fuzzwise.engines.stock.counts import KIND, Counts, StockFolder, counts_in
-from fuzzwise.engines.stock.problems import explain, stuck
-from fuzzwise.engines.stock.process import StockProcess
+from fuzzwise.engines.stock.lines import Said
+from fuzzwise.engines.stock.problems import explain, mute, stuck
+from fuzzwise.engines.stock.process import AFTER_INPUT, StockProcess
 from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.engines.stock.settings import StockSettings
 from fuzzwise.engines.stock.words import options, variables
@@ -31,6 +32,12 @@ SAVE_EVERY = 1.0
 
 QUIET, QUIET_SHARE = 10.0, 0.1
 """Seconds without a line, and which share of all, after which a process has to tell its count."""
+
+FEW = 0.5
+"""Seconds in which a process may have made next to nothing; libFuzzer's first lines come later."""
+
+DYING = 2.0
+"""Seconds between the last word of a process and its end, at most."""
 
 CHEAP = 0.02
 """The share of a process's life that its start may have taken if another is to take its place."""
@@ -81,6 +88,7 @@ class Fuzzing:
         self._clock = self._counted_until = self._started_at = began
         self._process: StockProcess | None = None
         self._interrupted = self._options_checked = self._renewing = False
+        self._asked_at = began
         self._first = self.counts.n
         self._species_at_start = self._found_at_start = 0
         self._saved = 0.0
@@ -137,6 +145,7 @@ class Fuzzing:
             if self._clock >= self._saved + SAVE_EVERY:
                 self._saved = self._clock
                 self._save()
+            self._end_overdue()
             watch()
             if self._is_over(self._clock - began, seconds):
                 self._finish()
@@ -169,7 +178,7 @@ class Fuzzing:
         quiet = self._clock - said.latest
         cheap = said.loaded - process.began <= CHEAP * (self._clock - process.began)
         if cheap and quiet > max(QUIET, QUIET_SHARE * self.counts.seconds):
-            self._renewing = True
+            self._renewing, self._asked_at = True, self._clock
             process.ask_to_end()
 
     def _is_over(self, used: float, seconds: float) -> bool:
@@ -183,6 +192,7 @@ class Fuzzing:
             said = self._process.output if self._process else ""
             raise BadInput(stuck(self.plan.program, self.settings.startup, said))
         self._check_options()
+        self._check_voice()
         if used < (max(seconds, LOADING) if self._is_loading else seconds):
             return False
         if self._is_loading and self.start.executed:
@@ -257,16 +267,19 @@ class Fuzzing:
         alone = ending.kind not in ("killed", "interrupted") and not (
             ending.kind == "done" and (asked or said.made)
         )
-        self.lives.ended(alone, said.made)
+        made = _made(said)
+        self.lives.ended(alone, made)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit", "state"):
-            self._crashed(ending, said.has_run, said.made)
-        elif ending.kind == "done" and alone:
-            raise BadInput(explain(self.plan.program, ending, said.has_run))
+            self._crashed(ending, said.has_run, made)
+        elif ending.kind == "done" and not (asked or said.is_complete):
+            self._vanished(ending, said.has_run, made)
         elif ending.kind == "killed":
-            if not said.made:
+            if made:
+                self.lives.vanished(KILLED, fruitless=False)
+            else:
                 self.lives.fruitless.append(KILLED)
             self._adopt_orphans()  # killed after it had written a crash
-        self.lives.check_hopeless(self.plan.program, ending.kind, self.folder.crashes)
+        self.lives.check_hopeless(self.plan.program, in_short(ending), self.folder.crashes)
 
     @property
     def _length(self) -> float:
@@ -289,11 +302,20 @@ class Fuzzing:
     def _crashed(self, ending: Ending, has_run: bool, made: int) -> None:
         known = len(self._crashes.skipped)
         artifacts = self.folder.artifacts()
-        if not artifacts and (ending.kind in ("exit", "state") or not has_run):
+        if not artifacts and is_unseen(ending):
+            self._vanished(ending, has_run, made)
+            return
+        if not artifacts and (ending.kind == "state" or not has_run):
             raise BadInput(explain(self.plan.program, ending, has_run))
         self._crashes.add(ending, artifacts, self.counts.n, self.counts.seconds)
         is_fruitless = made == 0 and len(self._crashes.skipped) == known
         self.lives.crashed(ending.kind, fruitless=is_fruitless)
+
+    def _vanished(self, ending: Ending, has_run: bool, made: int) -> None:
+        """Nobody knows by which input; BadInput where the target has not been seen to fuzz."""
+        if not made and not (self.counts.n and has_run):
+            raise BadInput(explain(self.plan.program, ending, has_run))
+        self.lives.vanished(manner(ending), fruitless=not made)
 
     def _check_options(self) -> None:
         """BadInput where libFuzzer says that it does not know an option, and goes on without it."""
@@ -303,12 +325,21 @@ class Fuzzing:
         if self.settings.options and self._process:
             check_options(self.plan.program, self._process.output)
 
+    def _check_voice(self) -> None:
+        """BadInput where nothing can be heard of a process any more: it closed its stderr."""
+        process = self._process
+        if process and process.is_mute:
+            wait_for_any([process], DYING)
+            if process.ending() is None:
+                raise BadInput(mute(self.plan.program))
+
     def _finish(self) -> None:
         """Let the process end after its present input, then by force."""
         process, self._process = self._process, None
         if process is None:
             return
-        process.end()
+        asked, silent = time.monotonic(), process.is_deaf and not process.lines.glance.made
+        process.end(lambda: AFTER_INPUT if silent else self._patience)
         self._renewing = True
         ending = process.ending()
         if ending is None or ending.kind == "killed":  # by us
@@ -317,6 +348,36 @@ class Fuzzing:
         else:
             self._ended(process, ending)
         self._pass_time()
+        if silent and not self._interrupted:
+            self._unended(asked - process.began, DEAF)
+        elif not self._interrupted and self._clock - asked > overdue(self.settings.seconds):
+            self._unended(self._clock - asked, ENDLESS)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a process has, in the end, for its present input.
+
+        An input may outlast its turn up to its limit, or turns that are shorter would never show
+        that one does not end; where that is known, not.
+        """
+        known = any(bug.kind == "timeout" for bug in self.book.bugs.values())
+        if known or self._interrupted or not self.start.made:
+            return AFTER_INPUT
+        return overdue(self.settings.seconds)
+
+    def _end_overdue(self) -> None:
+        """Kill a process that was asked for its count and does not come to it."""
+        process, waited = self._process, self._clock - self._asked_at
+        if process and self._renewing and waited > overdue(self.settings.seconds):
+            self._process, why = None, DEAF if process.is_deaf else ENDLESS
+            process.kill()
+            self._weigh(process)
+            self._unended(waited, why)
+
+    def _unended(self, seconds: float, why: str) -> None:
+        self._adopt_orphans()  # killed after it had written a crash
+        self.lives.unended(seconds, why)
+        self.lives.check_unended(self.plan.program, self.counts.core_seconds)
 
     # ── what is on disk ───────────────────────────────────────────────────────────────────────
 
@@ -333,3 +394,10 @@ class Fuzzing:
                 "skipped": sorted(self._crashes.skipped),
             },
         )
+
+
+def _made(said: Said) -> int:
+    """The inputs of a process that has ended, about so many if it could not tell them any more."""
+    if said.loaded is None or said.is_complete or time.monotonic() < said.loaded + FEW:
+        return said.made
+    return max(said.made, HOPELESS)

@@ -23,3 +23,12 @@ def explain(program: Path, ending: Ending, has_run: bool) -> str:
 def stuck(program: Path, seconds: float, output: str) -> str:
     """Why a target is given up that has run nothing."""
     return no_input(program, seconds, endings.where_it_waits(output))
+
+
+def mute(program: Path) -> str:
+    """Why a target is given up that says nothing any more."""
+    return (
+        f"{program} has closed its standard error, where libFuzzer tells what it does: have the "
+        "code under test leave it open. To silence the target, give libFuzzer -close_fd_mask=3, "
+        "which keeps its own words; or build it with fuzzwise, which needs none of them."
+    )

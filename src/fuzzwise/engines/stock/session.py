@@ -144,6 +144,7 @@ class StockSession:
                 *self._said,
                 *none_is_new(counts.n, len(counts.found)),
                 *notes(counts),
+                *self._lives.warnings,
                 *said,
             ),
             unsettled=doing,
