@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import afl_target
+from postgres_server import database, postgres  # noqa: F401  # fixtures
 
 settings.register_profile(
     "fuzzwise",

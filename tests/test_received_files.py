@@ -25,10 +25,10 @@ from fuzzwise.lab.recording import log as logs
 from fuzzwise.lab.recording.log import read_log
 from fuzzwise.received import open_regular, parse_json, read_limited
 from fuzzwise.snapshot import read as read_snapshots
-from fuzzwise.store import sqlite
+from fuzzwise.store import sqlite, sqlite_folder
 from fuzzwise.store.contract import Damaged
 from fuzzwise.store.places import open_reader
-from fuzzwise.store.sql import reading, soundness
+from fuzzwise.store.sql import soundness
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.inputs import command_of
@@ -349,7 +349,7 @@ def test_what_takes_too_long_to_read_is_broken_off(tmp_path, monkeypatch):
     with begun(tmp_path) as store:
         epoch(store, 1.0, "a", turn(100))
     monkeypatch.setattr(sqlite, "READ_SECONDS", 0.2)
-    monkeypatch.setattr(reading, "check_kinds", lambda connection: connection.exec_driver_sql(
+    monkeypatch.setattr(sqlite_folder, "check_kinds", lambda connection: connection.exec_driver_sql(
         f"{ENDLESS} max(x) FROM r"
     ))  # fmt: skip
     with bounded(), pytest.raises(Damaged, match="could not be read within"):

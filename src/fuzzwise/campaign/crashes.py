@@ -8,21 +8,28 @@ from pathlib import Path
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
-from fuzzwise.store.places import open_reader
+from fuzzwise.store.places import Place, open_reader
 from fuzzwise.store.states import BugState
 from fuzzwise.triage.examine import INPUT
 from fuzzwise.triage.inputs import refuse_ways_out
 
 
-def crashing_inputs(folder: Path) -> list[tuple[Path, tuple[str, ...]]]:
+def crashing_inputs(place: Place) -> list[tuple[Path, tuple[str, ...]]]:
     """Every input that is kept of a bug, with its command; BadInput where there is none.
 
     Whoever made the folder has chosen both: a name that leads out of it is refused, and a command
     is for the user to trust.
     """
+    state = open_reader(place).state()
+    folder = state.folder
+    if state.host:
+        raise BadInput(
+            f"{place}: the inputs of its bugs are on {state.host}, in {folder}. Run this there, or "
+            "copy that folder here and give its files."
+        )
     found = [
         (folder / name, _command(bug))
-        for bug in open_reader(folder).state().bugs
+        for bug in state.bugs
         for name in bug.inputs
         if (folder / name).is_file()
     ]

@@ -15,6 +15,7 @@ from fuzzwise.config.table import Table, complain, read_toml
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.errors import BadInput
 from fuzzwise.schedulers.registry import policies
+from fuzzwise.store.address import EXAMPLE, Address, read_address
 
 DEFAULT_SCHEDULER = "risk-rate"
 EPOCHS_EACH = 25
@@ -55,6 +56,7 @@ def plan_of(
     confidence = table.probability("confidence", 0.95)
     epoch = table.duration("epoch", None, "100ms", "1d")
     seed = table.whole("seed", 1, 0, 2**63 - 1)
+    store = _store(table, name, folder)
     table.finish()
     if epoch and budget and epoch > budget:
         table.problem("epoch", f"is {epoch:g} s, longer than the budget of {budget:g} s; lower it.")
@@ -74,6 +76,7 @@ def plan_of(
     return CampaignPlan(
         *(name, folder, tuple(targets), budget, cores, scheduler, epoch, confidence, seed),
         fleet=fleet,
+        store=store,
     )
 
 
@@ -100,17 +103,22 @@ def storage_of(folder: Path) -> str:
     return f"file://{folder / 'fleet'}"
 
 
-def folder_of(path: Path) -> Path:
-    """The folder of the campaign in a file, of which nothing else has to be right any more."""
+def folder_of(path: Path) -> Path | Address:
+    """The place of the campaign in a file, of which nothing else has to be right any more.
+
+    That is its folder, or the database which the file names as its store.
+    """
     content = read_toml(path)
     if not {"campaign", "target"} & content.keys():
         raise BadInput(f"{path} is no campaign file: it has neither [campaign] nor [[target]].")
     problems: list[str] = []
     table = Table("", content, problems).table("campaign")
     folder = _folder(table, path.parent.absolute(), f"{path.stem}-out", None)
+    name = table.value("name", "a name of at most 100 characters", _name, path.stem)
+    store = _store(table, name, folder)
     if problems:
         raise BadInput(f"{path}: {problems[0]}")
-    return folder
+    return store or folder
 
 
 def default_epoch(budget: float | None, cores: int, targets: int) -> float:
@@ -138,6 +146,19 @@ def _folder(table: Table, home: Path, default: str, asked: Path | None) -> Path:
     if not usable:
         table.problem("out", f"is {str(folder)!r}, which cannot be a folder; choose another.")
     return folder
+
+
+def _store(table: Table, name: str, folder: Path) -> Address | None:
+    """The database to keep the campaign in, if any; nothing secret in it is ever shown."""
+    given = table.secret("store")
+    if given is None:
+        return None
+    try:
+        found = read_address(given)
+    except BadInput as problem:
+        table.problem("store", f"is no address of a database: {problem}; expected {EXAMPLE}.")
+        return None
+    return Address(found.url, found.campaign or name, folder)
 
 
 def _scheduler(value: Any) -> str:

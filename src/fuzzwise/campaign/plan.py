@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.store.address import Address
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,10 @@ class FleetPlan:
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall."""
+    """A whole campaign; times are in seconds, and ``budget`` is by the clock on the wall.
+
+    ``store`` is the database that keeps it; None: a file in its folder.
+    """
 
     name: str
     folder: Path
@@ -35,3 +39,4 @@ class CampaignPlan:
     confidence: float = 0.95
     seed: int = 1
     fleet: FleetPlan | None = None
+    store: Address | None = None

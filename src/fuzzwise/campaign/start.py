@@ -57,7 +57,7 @@ class Running:
     ) -> CampaignState:
         """Build what has to be built and run the campaign; how it stands in the end."""
         plan = self._plan
-        with open_store(plan.folder) as store, Guard(plan.folder):
+        with open_store(plan.folder, plan.store, say) as store, Guard(plan.folder):
             before = store.state() if store.has_runs() else None
             if before and before.scheduler == ALONE:
                 raise BadInput(

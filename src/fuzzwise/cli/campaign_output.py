@@ -8,11 +8,29 @@ from typing import TYPE_CHECKING
 import click
 
 from fuzzwise.cli import output
+from fuzzwise.store.address import is_address
 
 if TYPE_CHECKING:
+    from fuzzwise.store.contract import Reader
     from fuzzwise.store.states import CampaignState
 
-campaign = click.argument("campaign", metavar="CAMPAIGN", type=click.Path(path_type=Path))
+
+class Named(click.Path):
+    """A path, or the address of a database, which stays a text."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """What was given, as ``campaign_place`` takes it."""
+        if isinstance(value, str) and is_address(value):
+            return value
+        return super().convert(value, param, ctx)  # type: ignore[arg-type, return-value]
+
+
+campaign = click.argument("campaign", metavar="CAMPAIGN", type=Named())
 
 baseline = click.option(
     "--baseline",
@@ -22,10 +40,12 @@ baseline = click.option(
 )
 
 
-def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool) -> None:
+def print_summary(
+    state: CampaignState, reader: Reader, fresh: set[str] | None, *, as_json: bool
+) -> None:
     """The end of a run: what was found, what may stop, what to do next."""
     if as_json:
-        print_document(state, fresh)
+        print_document(state, reader, fresh)
         return
     from fuzzwise.report.campaign import status
 
@@ -33,13 +53,16 @@ def print_summary(state: CampaignState, fresh: set[str] | None, *, as_json: bool
 
 
 def print_document(
-    state: CampaignState, fresh: set[str] | None = None, *, share: bool = False
+    state: CampaignState,
+    reader: Reader,
+    fresh: set[str] | None = None,
+    *,
+    share: bool = False,
 ) -> None:
     """The campaign as JSON; with ``share``, nothing in it tells of the machine."""
     from fuzzwise.report.campaign.as_json import document
-    from fuzzwise.store.places import open_reader
 
-    found = document(state, open_reader(state.folder).observations(), share=share)
+    found = document(state, reader.observations(), share=share)
     if fresh is not None:
         found["new_bugs"] = sorted(fresh)
     output.print_json(found)

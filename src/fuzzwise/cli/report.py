@@ -19,7 +19,7 @@ from fuzzwise.report import lines
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the page: one HTML file that needs nothing else.  [default: report.html in the folder]",
+    help="Write the page: one HTML file that needs nothing else.  [default: report.html in the campaign's folder, or here if that is elsewhere]",
 )
 @click.option(
     "--markdown",
@@ -41,7 +41,7 @@ from fuzzwise.report import lines
 )
 @options.as_json
 def command(
-    campaign: Path,
+    campaign: str | Path,
     out: Path | None,
     markdown: Path | None,
     sarif: Path | None,
@@ -51,16 +51,16 @@ def command(
 ) -> None:
     """Report on a campaign: what is safe to stop, where the time went, what was found.
 
-    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, or the file of a campaign.
+    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, the file of a campaign, or the
+    address of its store: postgresql://HOST/DATABASE?campaign=NAME
     Without an option, writes the page. With --markdown, --sarif or --json, writes these; the page
     too if -o is given.
     """
     from fuzzwise.campaign.baseline import new_bugs, read_baseline
-    from fuzzwise.campaign.lookup import campaign_folder
+    from fuzzwise.campaign.lookup import campaign_place
     from fuzzwise.store.places import open_reader
 
-    folder = campaign_folder(campaign)
-    reader = open_reader(folder)
+    reader = open_reader(campaign_place(campaign))
     state = reader.state()
     fresh = new_bugs(state.bugs, read_baseline(baseline)) if baseline else None
     if sarif:
@@ -76,11 +76,11 @@ def command(
         else:
             _write(markdown, text)
     if as_json:
-        campaign_output.print_document(state, fresh, share=share)
+        campaign_output.print_document(state, reader, fresh, share=share)
     if out or not (sarif or markdown or as_json):
         from fuzzwise.report.campaign.page import page
 
-        path = out or folder / "report.html"
+        path = out or (Path() if state.host else state.folder) / "report.html"
         _write(path, page(state, reader.history(), reader.bug_times(), fresh, share=share))
         lines.say(f"The report is {path}.", err=True)
 

@@ -27,6 +27,7 @@ from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
     from fuzzwise.campaign.plan import CampaignPlan
+    from fuzzwise.store.places import Place
 
 
 @click.command()
@@ -77,6 +78,7 @@ def command(
     from fuzzwise.campaign.file import read_plan
     from fuzzwise.campaign.start import Running
     from fuzzwise.report.campaign.view import View
+    from fuzzwise.store.places import open_reader
     from fuzzwise.store.states import BROKEN, RETIRED
 
     allowed = parse_duration(seconds) if seconds else None
@@ -94,14 +96,15 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, lambda *_: running.interrupt())
-    with _page(plan.folder) if serve else nullcontext():
+    place = plan.store or plan.folder
+    with _page(place) if serve else nullcontext():
         state = running.run(
             allowed,
             lambda sentence: None if quiet else lines.say(sentence, err=True),
             lambda read, before: View(read, before=before, quiet=quiet or as_json),
         )
     fresh = new_bugs(state.bugs, known) if baseline else None
-    campaign_output.print_summary(state, fresh, as_json=as_json)
+    campaign_output.print_summary(state, open_reader(place), fresh, as_json=as_json)
     reason = state.stopped.reason if state.stopped else ""
     if reason == "time-budget" and not as_json:
         lines.say(_how_to_go_on(campaign, out, allowed is None))
@@ -156,9 +159,9 @@ def _of_folder(
     from fuzzwise.folders.campaign_text import campaign_text
     from fuzzwise.folders.recognise import look_for_targets
     from fuzzwise.report.folder import say as listed
-    from fuzzwise.store.places import is_there
+    from fuzzwise.store.places import is_campaign
 
-    if is_there(folder):
+    if is_campaign(folder):
         raise BadInput(
             f"{folder} is the folder of a campaign. To go on with it, give fuzzwise run what it was "
             "started with: its campaign file, or its folder of targets."
@@ -182,14 +185,14 @@ def _of_folder(
 
 
 @contextmanager
-def _page(folder: Path) -> Iterator[None]:
+def _page(place: Place) -> Iterator[None]:
     """The live page, in a process of its own, while the campaign runs."""
     from fuzzwise.serve.beside import Beside
 
-    with Beside(folder) as page:
+    with Beside(place) as page:
         lines.say(f"The live page is at {page.link}", err=True)
         yield
-    lines.say(f"The live page has ended; to look again: fuzzwise serve {folder}", err=True)
+    lines.say(f"The live page has ended; to look again: fuzzwise serve {place}", err=True)
 
 
 def _how_to_go_on(file: Path, out: Path | None, of_the_file: bool) -> str:

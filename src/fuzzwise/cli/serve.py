@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fuzzwise.cli import options, output
+from fuzzwise.cli import campaign_output, options, output
 from fuzzwise.errors import BadInput
 from fuzzwise.report import lines
 from fuzzwise.units import parse_duration
@@ -26,7 +26,7 @@ TOKEN = "FUZZWISE_TOKEN"  # noqa: S105  # the name of a variable
 
 @click.command()
 @click.argument(
-    "campaigns", metavar="CAMPAIGN...", nargs=-1, required=True, type=click.Path(path_type=Path)
+    "campaigns", metavar="CAMPAIGN...", nargs=-1, required=True, type=campaign_output.Named()
 )
 @click.option(
     "--host",
@@ -48,7 +48,7 @@ TOKEN = "FUZZWISE_TOKEN"  # noqa: S105  # the name of a variable
 @click.option("--time", "seconds", metavar="TIME", help="End after so long: 90s, 15m, 4h.")
 @options.as_json
 def command(
-    campaigns: tuple[Path, ...],
+    campaigns: tuple[str | Path, ...],
     host: str,
     port: int | None,
     token_file: Path | None,
@@ -57,21 +57,21 @@ def command(
 ) -> None:
     """Show campaigns live in a browser, and serve metrics for Prometheus at /metrics.
 
-    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, or the file of a campaign; they
-    may be running, ended or killed, and the page can be started and stopped at will. It is
-    read-only. Beyond this machine everything goes unencrypted: prefer a tunnel, such as
+    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, the file of a campaign, or the
+    address of its store (postgresql://HOST/DATABASE?campaign=NAME). Campaigns may be running, ended
+    or killed, and the page can be started and stopped at will. It is read-only. Beyond this machine everything goes unencrypted: prefer a tunnel, such as
     ssh -L 8765:localhost:8765 MACHINE.
     """
-    from fuzzwise.campaign.lookup import campaign_folder
+    from fuzzwise.campaign.lookup import campaign_place
     from fuzzwise.cli.telling import say, unexpected
     from fuzzwise.serve.server import Server, check_installed, listen
 
     check_installed()
     allowed = parse_duration(seconds) if seconds else None
-    folders = [campaign_folder(campaign) for campaign in campaigns]
+    places = [campaign_place(campaign) for campaign in campaigns]
     secret = _secret(host, token_file)
     place = listen(host, port, secret)
-    server = Server(folders, place, lambda error: say(f"fuzzwise serve: {unexpected(error)}"))
+    server = Server(places, place, lambda error: say(f"fuzzwise serve: {unexpected(error)}"))
     with _ended_by_signals(server.end):
         _tell(place, as_json=as_json)
         if allowed is not None:

@@ -26,16 +26,17 @@ from fuzzwise.cli import campaign_output, options, output
 )
 @options.as_json
 def command(
-    campaign: Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
+    campaign: str | Path, follow: bool, decisions: bool, target: str, last: int, as_json: bool
 ) -> None:
     """Show how a campaign stands; it may be running, ended or killed.
 
-    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, or the file of a campaign.
+    CAMPAIGN is the folder of `fuzzwise fuzz` or of `fuzzwise run`, the file of a campaign, or the
+    address of its store: postgresql://HOST/DATABASE?campaign=NAME
     """
-    from fuzzwise.campaign.lookup import campaign_folder
+    from fuzzwise.campaign.lookup import campaign_place
     from fuzzwise.store.places import open_reader
 
-    reader = open_reader(campaign_folder(campaign))
+    reader = open_reader(campaign_place(campaign))
     if decisions:
         found = reader.decisions(target, last)
         if as_json:
@@ -56,7 +57,7 @@ def command(
                 time.sleep(0.25)
     state = reader.state()
     if as_json:
-        campaign_output.print_document(state)
+        campaign_output.print_document(state, reader)
     else:
         from fuzzwise.report.campaign.status import print_status
 

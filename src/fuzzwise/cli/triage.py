@@ -137,11 +137,11 @@ def command(
 
 def _is_campaign(path: Path) -> bool:
     """Whether only the campaign's store knows how its targets are run: several, or black boxes."""
-    from fuzzwise.store.places import is_there
+    from fuzzwise.store.places import is_campaign
 
     if path.suffix == ".toml":
         return path.is_file()
-    return is_there(path) and not (path / "campaign.json").exists()
+    return is_campaign(path) and not (path / "campaign.json").exists()
 
 
 class _How(NamedTuple):
@@ -212,9 +212,9 @@ def _campaign(path: Path, words: tuple[str, ...], within: Limits, how: _How, tru
     Only those commands are trusted then which the file has, too: the folder may come from elsewhere.
     """
     from fuzzwise.campaign.crashes import commands_of, crashing_inputs
-    from fuzzwise.campaign.lookup import campaign_folder
+    from fuzzwise.campaign.lookup import campaign_place
 
-    kept = crashing_inputs(campaign_folder(path))
+    kept = crashing_inputs(campaign_place(path))
     if words:
         return _files([file for file, _ in kept], (path,), words, within, how)
     commands = list(dict.fromkeys(command for _, command in kept))

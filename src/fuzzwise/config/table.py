@@ -78,6 +78,15 @@ class Table:
         found: str = self.value(key, expected, _text, default)
         return found
 
+    def secret(self, key: str) -> str | None:
+        """A text that no message may show, None where there is none."""
+        self._known.append(key)
+        given = self._values.get(key)
+        if given is None or isinstance(given, str):
+            return given
+        self.problem(key, "is no text.")
+        return None
+
     def glimpse(self, key: str) -> str:
         """A text before it is read, for what depends on it; "" where there is none."""
         given = self._values.get(key)

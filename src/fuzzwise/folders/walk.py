@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzzwise.errors import BadInput
 from fuzzwise.folders.model import FoundFile, Tree
 from fuzzwise.received import cannot_read
-from fuzzwise.store.places import is_there
+from fuzzwise.store.places import is_campaign
 from fuzzwise.text import printable
 
 MOST = 200_000
@@ -97,7 +97,7 @@ def _why_not_into(folder: Path) -> str:
         return _LEFT_OUT[folder.name]
     if folder.name.startswith("__centipede_"):
         return "Centipede's builds with sanitizers, which no engine of fuzzwise takes"
-    if is_there(folder):
+    if is_campaign(folder):
         return f"a campaign of fuzzwise; fuzzwise status {printable(folder.name)} tells of it"
     if (folder / "fuzzer_stats").is_file() or (folder / "default" / "fuzzer_stats").is_file():
         return f"what AFL++ has written; fuzzwise watch {printable(folder.name)} tells of it"

@@ -6,6 +6,8 @@ campaign is over, however it ended.
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +18,8 @@ from typing import Self
 from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.serve.addresses import HERE
 from fuzzwise.serve.server import NEEDED, Server, listen
+from fuzzwise.store.address import Address
+from fuzzwise.store.places import Place
 
 PATIENCE = 20.0
 """Seconds to wait for the page before the campaign goes on without it."""
@@ -25,16 +29,16 @@ FAREWELL = 5.0
 class Beside:
     """The page of the campaign in a folder, while in here; ``link`` is where it is."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, place: Place) -> None:
         for module in NEEDED:
             if find_spec(module) is None:
                 raise need_extra("The live page", module, "serve")
-        self._folder = folder
+        self._place = place.absolute() if isinstance(place, Path) else place
         self.link = ""
 
     def __enter__(self) -> Self:
         """Start it."""
-        words = [sys.executable, "-P", "-m", "fuzzwise.serve.beside", str(self._folder.absolute())]
+        words = [sys.executable, "-P", "-m", "fuzzwise.serve.beside"]
         self._process = subprocess.Popen(  # noqa: S603  # ourselves
             words,
             stdin=subprocess.PIPE,
@@ -43,6 +47,10 @@ class Beside:
             text=True,
             start_new_session=True,  # Ctrl-C is for the campaign, which then ends the page
         )
+        assert self._process.stdin is not None
+        # Not among its words, which everybody on this machine can read.
+        self._process.stdin.write(f"{_line(self._place)}\n")
+        self._process.stdin.flush()
         reading = threading.Thread(target=self._read_link, daemon=True)
         reading.start()
         reading.join(PATIENCE)
@@ -50,7 +58,7 @@ class Beside:
             self.__exit__()
             raise BadInput(
                 "The live page could not be started. Run the campaign without --serve, and try: "
-                f"fuzzwise serve {self._folder}"
+                f"fuzzwise serve {self._place}"
             )
         return self
 
@@ -71,10 +79,26 @@ class Beside:
         self._process.stdout.close()
 
 
-def main(folder: Path) -> None:
-    """Serve the page of one campaign until standard input ends."""
+def _line(place: Place) -> str:
+    """A place in one line, whatever names are in it."""
+    if isinstance(place, Path):
+        return json.dumps([os.fspath(place)])
+    return json.dumps([place.url, place.campaign, os.fspath(place.folder or "")])
+
+
+def _place_in(line: str) -> Place:
+    first, *more = json.loads(line)
+    if not more:
+        return Path(first)
+    campaign, folder = more
+    return Address(first, campaign, Path(folder) if folder else None)
+
+
+def main() -> None:
+    """Serve the page of one campaign, named in the first line, until standard input ends."""
+    campaign = _place_in(sys.stdin.readline())
     place = listen(HERE, None, "")
-    server = Server([folder], place)
+    server = Server([campaign], place)
 
     def wait() -> None:
         sys.stdin.read()
@@ -87,4 +111,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

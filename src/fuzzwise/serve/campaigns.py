@@ -12,7 +12,7 @@ from fuzzwise.errors import FuzzwiseError
 from fuzzwise.serve.pace import Pace
 from fuzzwise.serve.sparks import spark
 from fuzzwise.store.contract import Reader
-from fuzzwise.store.places import glance, open_reader
+from fuzzwise.store.places import Place, glance, open_reader
 from fuzzwise.store.states import CampaignState
 from fuzzwise.text import printable
 
@@ -41,13 +41,13 @@ class Moment:
 class Campaign:
     """One campaign; any thread may ask it to look again."""
 
-    def __init__(self, key: str, folder: Path, share: float = 1.0) -> None:
+    def __init__(self, key: str, place: Place, share: float = 1.0) -> None:
         self.key = key
-        self.folder = folder
+        self.place = place
         self.moment = Moment()
         self.pace = Pace(STATE_SHARE * share, OFTEN)
         self._sparks_pace = Pace(SPARKS_SHARE * share, 2 * OFTEN)
-        self._reader: Reader = open_reader(folder)
+        self._reader: Reader = open_reader(place)
         self._seen: object = None
         self._seen_before: object = None
         self._reading = threading.Lock()
@@ -85,7 +85,7 @@ class Campaign:
     def _read(self) -> None:
         now = self.moment
         state: CampaignState | None
-        files, running = glance(self.folder), self._reader.is_running()
+        files, running = glance(self.place), self._reader.is_running()
         seen = (files, running)
         try:
             if seen == self._seen == self._seen_before and not now.problem:
@@ -102,19 +102,25 @@ class Campaign:
             self.moment = Moment(now.number + 1, state, problem, now.sparks)
 
 
-def campaigns_of(folders: Iterable[Path]) -> dict[str, Campaign]:
-    """Campaigns by their keys, in the order in which they were given; each folder once."""
-    unique = list(dict.fromkeys(folder.absolute() for folder in folders))
+def campaigns_of(places: Iterable[Place]) -> dict[str, Campaign]:
+    """Campaigns by their keys, in the order in which they were given; each place once."""
+    unique = list(dict.fromkeys(p.absolute() if isinstance(p, Path) else p for p in places))
     made: dict[str, Campaign] = {}
-    for folder in unique:
-        key = _key(folder, made)
-        made[key] = Campaign(key, folder, 1.0 / len(unique))
+    for place in unique:
+        key = _key(place, made)
+        made[key] = Campaign(key, place, 1.0 / len(unique))
     return made
 
 
-def _key(folder: Path, taken: Iterable[str]) -> str:
-    """The name of the folder, or of the one above where all are called alike, in plain letters."""
-    names = [folder.name, f"{folder.parent.name}-{folder.name}"]
+def _key(place: Place, taken: Iterable[str]) -> str:
+    """The name of the folder, or of the one above where all are called alike, in plain letters.
+
+    Of a campaign in a database, its own name.
+    """
+    if isinstance(place, Path):
+        names = [place.name, f"{place.parent.name}-{place.name}"]
+    else:
+        names = [place.campaign or "campaign"]
     plain = [re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "campaign" for name in names]
     numbered = (f"{plain[0]}-{number}" for number in range(2, 1 << 20))
     return next(key for key in (*plain, *numbered) if key not in set(taken))

@@ -18,7 +18,7 @@ def open_input(state: CampaignState, bug: BugState, number: int) -> tuple[FileIO
     """An input of a bug and its size; None where there is none that may be read."""
     if not 0 <= number < len(bug.inputs):
         return None
-    return open_within(state.folder, bug.inputs[number])
+    return open_within(state.files, bug.inputs[number])
 
 
 def parts(file: FileIO, size: int) -> Iterator[bytes]:

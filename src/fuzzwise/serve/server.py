@@ -8,10 +8,10 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fuzzwise.errors import BadInput, need_extra
+from fuzzwise.store import places as campaign_places
 from fuzzwise.text import printable
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Server:
 
     def __init__(
         self,
-        folders: Sequence[Path],
+        places: Sequence[campaign_places.Place],
         place: Place,
         unexpected: Callable[[Exception], None] = lambda error: None,  # noqa: ARG005
     ) -> None:
@@ -110,7 +110,7 @@ class Server:
         from fuzzwise.serve.guard import Token
 
         cookie = f"fuzzwise-{place.port}"
-        self._site_of: Callable[[], Site] = lambda: Made(campaigns_of(folders), cookie)
+        self._site_of: Callable[[], Site] = lambda: Made(campaigns_of(places), cookie)
         self._token = Token(place.secret) if place.secret else None
         self._place = place
         self._unexpected = unexpected

@@ -5,6 +5,7 @@ Times called ``at`` are seconds of the campaign: its running time up to then, ov
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +156,8 @@ class CampaignState:
     """The whole campaign; ``running`` tells whether a process is at work on it now.
 
     ``stopped`` is None while it runs, and "killed" where the last run ended without a word.
+    ``store`` is the address of its store, "" where that is in the folder. ``host`` is the machine
+    that has the folder, where that is not this one: none of the files that are named are here then.
     """
 
     folder: Path
@@ -171,6 +174,16 @@ class CampaignState:
     bugs: tuple[BugState, ...]
     events: tuple[EventState, ...]
     stopped: Stopped | None
+    store: str = ""
+    host: str = ""
+
+    @property
+    def files(self) -> Path:
+        """The folder to read its files from; nothing is to be found in it, where they are not here.
+
+        Another machine's path may lead to anything on this one.
+        """
+        return Path(os.devnull) if self.host else self.folder
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,8 @@ def document(
     return {
         "name": printable(state.name),
         "folder": printable(elsewhere.folder()),
+        "store": None if share or not state.store else state.store,
+        "host": None if share or not state.host else printable(state.host),
         "running": state.running,
         "budget": state.budget,
         "seconds": state.seconds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzwise.report import crash_text
@@ -43,6 +43,7 @@ class Article:
     dump: str
     link: str
     report: str
+    away: str = ""
 
 
 def articles(
@@ -50,15 +51,16 @@ def articles(
 ) -> list[Article]:
     """The articles of the first bugs, in their order; with ``share``, none tells of the machine."""
     shown = bugs[:MOST_ARTICLES]
-    reports = [crash_text.report_text(state.folder, bug.report) for bug in shown]
+    reports = [crash_text.report_text(state.files, bug.report) for bug in shown]
     files = [file for report in reports for file in program_files(report)]
     elsewhere = Elsewhere(state, files, share=share)
     told = {bug.id: bug for bug in elsewhere.state().bugs}
     made, room = [], MOST_IN_ALL
+    away = "" if share or not state.host else f"{state.host}, in {state.folder}"
     for bug, report in zip(shown, reports, strict=True):
-        article = _article(state.folder, bug, told[bug.id], report, elsewhere, room)
+        article = _article(state.files, bug, told[bug.id], report, elsewhere, room)
         room -= (article.size or 0) if article.link else 0
-        made.append(article)
+        made.append(replace(article, away=away))
     return made
 
 

@@ -46,6 +46,7 @@ def status(state: CampaignState, width: int | None) -> list[Text]:
         width,
         _text(f"Campaign {short.name(state.name)}: {targets.standing(state)}", "bold"),
         _text(f"{overview(state)} · {work}, epochs of {words.duration(state.epoch)}"),
+        *map(_text, _where(state)),
     )
     if ordered:
         columns = targets.columns(ordered, NAME, running=state.running)
@@ -74,7 +75,9 @@ def next_steps(state: CampaignState) -> list[tuple[str, str]]:
         return [("Watch it:", f"fuzzwise status {folder} --follow"), report]
     steps = []
     if state.bugs:
-        steps.append(("See the worst bug crash:", _command(state, say.clearest(state.bugs))))
+        there = f", on {short.name(state.host)}" if state.host else ""
+        command = _command(state, say.clearest(state.bugs))
+        steps.append((f"See the worst bug crash{there}:", command))
     broken = [target for target in state.targets if target.state == BROKEN]
     if broken:
         what = "target that is" if len(broken) == 1 else "targets that are"
@@ -226,9 +229,19 @@ def _more(count: int) -> list[str]:
 
 
 def _folder(state: CampaignState) -> str:
-    """The campaign's folder as a word for the shell, from here if that is shorter."""
+    """The campaign as a word for the shell: its folder, from here if that is shorter, or store."""
+    if state.store:
+        return short.name(shlex.quote(state.store))
     near = os.path.relpath(state.folder)
     return short.name(shlex.quote(min(near, str(state.folder), key=len)))
+
+
+def _where(state: CampaignState) -> list[str]:
+    """Where the files of bugs are, if that is on another machine."""
+    if not state.host:
+        return []
+    folder = short.name(str(state.folder))
+    return [f"Inputs and reports of bugs are on {short.name(state.host)}, in {folder}"]
 
 
 def _command(state: CampaignState, bug: BugState) -> str:

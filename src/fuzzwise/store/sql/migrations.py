@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from sqlalchemy import Connection, Table, func, insert, inspect, select
 
@@ -52,20 +51,20 @@ def version_of(connection: Connection) -> int:
     return connection.scalar(select(func.max(schema.schema_version.c.version))) or 0
 
 
-def check_version(version: int, path: Path, steps: Sequence[Step] = STEPS) -> None:
-    """Refuse a database that a newer fuzzwise has written."""
+def check_version(version: int, place: object, steps: Sequence[Step] = STEPS) -> None:
+    """Refuse a database that a newer fuzzwise has written; ``place`` is where it is."""
     if version > len(steps):
         raise BadInput(
-            f"{path} was written by a newer fuzzwise (its schema has version {version}, this "
+            f"{place} was written by a newer fuzzwise (its schema has version {version}, this "
             f"fuzzwise knows {len(steps)}). Update fuzzwise, or give the campaign another folder."
         )
 
 
-def migrate(connection: Connection, path: Path, steps: Sequence[Step] = STEPS) -> None:
+def migrate(connection: Connection, place: object, steps: Sequence[Step] = STEPS) -> None:
     """Bring a database to the present version; a step is done whole or not at all."""
     with connection.begin():
         version = version_of(connection)
-    check_version(version, path, steps)
+    check_version(version, place, steps)
     for number, step in enumerate(steps[version:], start=version + 1):
         with connection.begin():
             step(connection)

@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Column, Connection, bindparam, func, select
+from sqlalchemy import JSON, BigInteger, Connection, Select, Text, bindparam, cast, func, select
 
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
-from fuzzwise.store import lock
 from fuzzwise.store.contract import BugTime
-from fuzzwise.store.sql.migrations import STEPS, check_version, migrate, version_of
+from fuzzwise.store.sql.database import Source
 from fuzzwise.store.sql.observations import unpack
 from fuzzwise.store.sql.schema import bugs, epochs, generations, observations, targets
-from fuzzwise.store.sql.soundness import (
-    Unsound,
-    check_columns,
-    check_epochs,
-    check_kinds,
-    check_values,
-)
-from fuzzwise.store.sql.states import OF_STATE, PRESENT_COUNTS, no_campaign, state_of
+from fuzzwise.store.sql.soundness import Unsound, check_epochs
+from fuzzwise.store.sql.states import OF_STATE, PRESENT_COUNTS, state_of
 from fuzzwise.store.sql.stretches import stretch_of
-from fuzzwise.store.sqlite import FILE, damage_told, open_for_reading, open_for_writing
 from fuzzwise.store.states import CampaignState, DecisionState, Stretch, TargetHistory
 from fuzzwise.validation import problems
 
-MOST_COPIED = 4 << 30
-"""Bytes of a store of an older fuzzwise that a reader brings up to date, in a copy."""
-
 
 class SqlReader:
-    """Reads the campaign in a folder; each call sees one moment of it."""
+    """Reads a campaign from its database; each call sees one moment of it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, source: Source) -> None:
+        self._source = source
 
     def is_running(self) -> bool:
         """Whether somebody runs the campaign now."""
-        return lock.is_held(self._folder)
+        return self._source.is_running()
 
     def state(self) -> CampaignState:
-        """The campaign in the folder as it is now."""
-        with self._connected(*OF_STATE) as connection:
-            return state_of(connection, self._folder, lock.is_held(self._folder))
+        """The campaign as it is now."""
+        with self._source.connected(*OF_STATE) as connection:
+            home = self._source.home(connection)
+            state = state_of(connection, home.folder, home.running)
+            return replace(state, store=home.store, host=home.host)
 
     def history(self, points: int = 400, target: str = "") -> tuple[TargetHistory, ...]:
         """Each target over time: at most so many epochs, the first and the last always among them.
@@ -60,7 +48,7 @@ class SqlReader:
         They are spread evenly on the logarithm of the inputs. The database looks each of them up in
         an index, so that the time needed does not grow with the number of epochs.
         """
-        with self._connected(targets.c.name, generations.c.id) as connection:
+        with self._source.connected(targets.c.name, generations.c.id) as connection:
             query = (
                 select(targets.c.name, generations.c.id)
                 .outerjoin(generations, PRESENT_COUNTS)
@@ -88,11 +76,11 @@ class SqlReader:
             .order_by(epochs.c.id.desc())
             .limit(last)
         )
-        with self._connected() as connection:
+        with self._source.connected() as connection:
             if target:
                 known = connection.scalar(select(targets.c.id).where(targets.c.name == target))
                 if known is None:
-                    raise BadInput(f"The campaign in {self._folder} has no target {target!r}.")
+                    raise BadInput(f"The campaign in {self._source} has no target {target!r}.")
                 query = query.where(epochs.c.target_id == known)
             rows = connection.execute(query).all()
             check_epochs(rows, words=(1, 2, 4))
@@ -106,7 +94,7 @@ class SqlReader:
             .where(targets.c.present)
             .order_by(targets.c.position)
         )
-        with self._connected(targets.c.name, observations.c.content) as connection:
+        with self._source.connected(targets.c.name, observations.c.content) as connection:
             found = {name: unpack(content) for name, content in connection.execute(query)}
             for name, observation in found.items():
                 for field, what in problems(observation):
@@ -122,62 +110,13 @@ class SqlReader:
             .where(targets.c.present)
             .order_by(bugs.c.at, bugs.c.id)
         )
-        with self._connected(targets.c.name, bugs.c.bug, *when) as connection:
+        with self._source.connected(targets.c.name, bugs.c.bug, *when) as connection:
             return tuple(BugTime(*row) for row in connection.execute(query))
 
     def stretch(self, start: float, end: float, most: int = 1000) -> Stretch:
         """The epochs between two moments; the time needed does not grow with their number."""
-        with self._connected() as connection:
+        with self._source.connected() as connection:
             return stretch_of(connection, start, end, max(1, most))
-
-    @contextmanager
-    def _connected(self, *read: Column[Any]) -> Iterator[Connection]:
-        """A connection in a transaction: all that it reads belongs to one moment.
-
-        ``read`` are the columns that are read whole: every value in them is looked at before.
-        """
-        path = self._folder / FILE
-        if not path.exists() and not path.is_symlink():
-            raise no_campaign(self._folder)
-        with damage_told(path):
-            with open_for_reading(path) as connection:
-                with connection.begin():
-                    schema = check_kinds(connection)
-                    version = version_of(connection)
-                    check_version(version, path)
-                    if version == len(STEPS):
-                        check_columns(connection, schema)
-                        check_values(connection, *read)
-                        yield connection
-                        return
-                if version == 0:
-                    raise no_campaign(self._folder)
-            with _brought_up_to_date(path) as connection:
-                check_columns(connection, check_kinds(connection))
-                check_values(connection, *read)
-                yield connection
-
-
-@contextmanager
-def _brought_up_to_date(path: Path) -> Iterator[Connection]:
-    """A copy of a store that an older fuzzwise has written, as this one would write it.
-
-    The store itself is left as it is: the older one may still use it.
-    """
-    with tempfile.TemporaryDirectory(prefix="fuzzwise-") as scratch:
-        copy = Path(scratch) / path.name
-        for end in ("", "-wal"):
-            if (part := path.with_name(path.name + end)).is_file():
-                if part.stat().st_size > MOST_COPIED:
-                    raise BadInput(
-                        f"{part} is of an older fuzzwise, and too large to be read as it is. Go on "
-                        "with the campaign for a moment: that brings it up to date."
-                    )
-                shutil.copyfile(part, copy.with_name(copy.name + end))
-        with open_for_writing(copy) as connection:
-            migrate(connection, copy)
-            with connection.begin():
-                yield connection
 
 
 _Rows = Sequence[Sequence[Any]]
@@ -188,15 +127,26 @@ _SHOWN = (
 )
 _OF_COUNTS = epochs.c.generation_id == bindparam("counts")
 _BY_INPUTS = (epochs.c.total_inputs, epochs.c.id)
-_GRID = func.json_each(bindparam("grid")).table_valued("value")
-_NEAREST = (
-    select(epochs.c.id)
-    .where(_OF_COUNTS, epochs.c.total_inputs >= _GRID.c.value)
-    .order_by(*_BY_INPUTS)
-    .limit(1)
-    .correlate(_GRID)
-    .scalar_subquery()
-)
+
+
+def _nearest(database: str) -> Select[tuple[int]]:
+    """The first epoch at or behind each number of a list, looked up in the index one by one."""
+    given = bindparam("grid", type_=Text)
+    if database == "sqlite":
+        grid = func.json_each(given).table_valued("value")
+        number: Any = grid.c.value
+    else:
+        grid = func.json_array_elements_text(cast(given, JSON)).table_valued("value")
+        number = cast(grid.c.value, BigInteger)
+    nearest = (
+        select(epochs.c.id)
+        .where(_OF_COUNTS, epochs.c.total_inputs >= number)
+        .order_by(*_BY_INPUTS)
+        .limit(1)
+        .correlate(grid)
+        .scalar_subquery()
+    )
+    return select(nearest).select_from(grid)
 
 
 def _kept(connection: Connection, counts: int | None, points: int) -> _Rows:
@@ -210,8 +160,8 @@ def _kept(connection: Connection, counts: int | None, points: int) -> _Rows:
         return rows
     ends = select(func.min(epochs.c.total_inputs), func.max(epochs.c.total_inputs))
     low, high = connection.execute(ends.where(_OF_COUNTS), of_counts).one()
-    grid = [low, *np.geomspace(max(low, 1), max(high, 1), points - 1)[1:].round().tolist()]
-    chosen = select(_NEAREST).select_from(_GRID)
+    grid = [low, *map(int, np.geomspace(max(low, 1), max(high, 1), points - 1)[1:].round())]
+    chosen = _nearest(connection.dialect.name)
     picked = connection.scalars(chosen, of_counts | {"grid": json.dumps(grid)}).all()
     last = select(epochs.c.id).where(_OF_COUNTS).order_by(*(c.desc() for c in _BY_INPUTS)).limit(1)
     ids = {*picked, connection.scalar(last, of_counts)} - {None}

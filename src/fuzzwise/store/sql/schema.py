@@ -6,6 +6,7 @@ that ``status`` shows are kept in the rows of runs and targets, so that it reads
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from sqlalchemy import (
@@ -33,12 +34,30 @@ class Words(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:  # noqa: ARG002
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
         """The text as the database can hold it."""
-        return None if value is None else value.encode(errors="backslashreplace").decode()
+        if value is None:
+            return None
+        text = value.encode(errors="backslashreplace").decode()
+        return text if dialect.name == "sqlite" else text.replace("\0", "\\x00")
 
 
-_OBJECT = JSON(none_as_null=True)
+class _Text(TypeDecorator[Any]):
+    """JSON as text, for databases that would look into it: infinity is none of theirs."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:  # noqa: ARG002
+        """The text of a value."""
+        return None if value is None else json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:  # noqa: ARG002
+        """The value of a text."""
+        return None if value is None else json.loads(value)
+
+
+_OBJECT = JSON(none_as_null=True).with_variant(_Text(), "postgresql")
 
 metadata = MetaData()
 

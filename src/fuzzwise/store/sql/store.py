@@ -8,9 +8,7 @@ folders still know.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,9 +16,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, or_, select, update
 
 from fuzzwise import __version__
-from fuzzwise.errors import BadInput
-from fuzzwise.files import make_private, refuse_links, see_to_disk
-from fuzzwise.store import lock
 from fuzzwise.store.contract import (
     Added,
     BugFound,
@@ -30,78 +25,37 @@ from fuzzwise.store.contract import (
     TargetEntry,
     TargetMemory,
 )
+from fuzzwise.store.sql.database import Database
 from fuzzwise.store.sql.memory import memory_of
-from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
-from fuzzwise.store.sql.schema import epochs, events, metadata, runs, targets
-from fuzzwise.store.sql.soundness import (
-    check_columns,
-    check_kinds,
-    check_latest_epochs,
-    check_values,
-)
-from fuzzwise.store.sql.states import check_words, state_of
+from fuzzwise.store.sql.schema import epochs, events, runs, targets
+from fuzzwise.store.sql.states import state_of
 from fuzzwise.store.sql.take import Taken, take
-from fuzzwise.store.sqlite import (
-    FILE,
-    checkpoint,
-    open_for_writing,
-    put_aside_if_damaged,
-    sentences,
-)
 from fuzzwise.store.states import WAITING, CampaignState, Stopped
-
-_OF_OTHERS = ("scratch", "seed-links")
-"""Folders in those of targets that nobody reads or writes through: where targets run, and links to
-the user's seeds, each of which is compared with the seed before it is used."""
 
 RECOVERED = "recovered"
 """The reason of an epoch whose totals an earlier, killed run left behind."""
 
 
 class SqlStore:
-    """The database of one campaign, for the one process that runs it.
+    """One campaign in a database, for the one process that runs it."""
 
-    ``held`` is what to let go of in the end: the connection, then the lock of the folder.
-    """
-
-    def __init__(
-        self, folder: Path, connection: Connection, notes: tuple[str, ...], held: ExitStack
-    ) -> None:
+    def __init__(self, folder: Path, database: Database, notes: tuple[str, ...] = ()) -> None:
         self.notes = notes
         self._folder = folder
-        self._path = folder / FILE
-        self._connection = connection
-        self._held = held
+        self._database = database
         self._run: int | None = None
         self._written: dict[tuple[int, str], BugFound] = {}
 
     @classmethod
     def open(cls, folder: Path) -> SqlStore:
-        """Open or make the database of a folder; ``notes`` says if a damaged one was put aside.
+        """The store in a folder, in SQLite; ``notes`` says if a damaged one was put aside."""
+        from fuzzwise.store.sqlite_folder import open_database
 
-        Refused where another store of the folder is open, in whichever process.
-        """
-        path = folder / FILE
-        with ExitStack() as held:
-            try:
-                make_private(folder)
-                refuse_links(folder, but_in=_OF_OTHERS)
-                held.enter_context(lock.hold(folder))
-                note = put_aside_if_damaged(path, _check)
-            except OSError as error:
-                raise BadInput(
-                    f"{folder} cannot hold a campaign: {error.strerror}. Choose another folder "
-                    "with --out."
-                ) from error
-            with sentences(path):
-                connection = held.enter_context(open_for_writing(path))
-                migrate(connection, path)
-                see_to_disk(folder)
-            return cls(folder, connection, (note,) if note else (), held.pop_all())
+        return cls(folder, *open_database(folder))
 
     def close(self) -> None:
-        """Let go of the file and of the folder; everything is in them already."""
-        self._held.close()
+        """Let go of the campaign; everything is kept already."""
+        self._database.close()
 
     def __enter__(self) -> SqlStore:
         return self
@@ -116,65 +70,68 @@ class SqlStore:
 
     def begin_run(self, run: RunEntry) -> None:
         """A new run of the campaign; epochs that an earlier one left under way are lost."""
-        with self._transaction() as connection:
-            connection.execute(
-                update(epochs)
-                .where(epochs.c.ended.is_(None), epochs.c.lost.is_(False))
-                .values(lost=True)
+        self._run = self._database.write(lambda connection: self._begin(connection, run))
+
+    def _begin(self, connection: Connection, run: RunEntry) -> int:
+        connection.execute(
+            update(epochs)
+            .where(epochs.c.ended.is_(None), epochs.c.lost.is_(False))
+            .values(lost=True)
+        )
+        connection.execute(
+            update(targets).values(
+                present=False,
+                in_flight=or_(targets.c.in_flight, targets.c.running > 0),
+                running=0,
             )
-            connection.execute(
-                update(targets).values(
-                    present=False,
-                    in_flight=or_(targets.c.in_flight, targets.c.running > 0),
-                    running=0,
-                )
-            )
-            self._put_targets(connection, run.targets)
-            row = {
-                "name": run.name,
-                "budget": run.budget,
-                "cores": run.cores,
-                "scheduler": run.scheduler,
-                "epoch": run.epoch,
-                "confidence": run.confidence,
-                "pid": os.getpid(),
-                "fuzzwise": __version__,
-                "seconds": self._seconds(connection),
-            }
-            self._run = connection.scalar(insert(runs).returning(runs.c.id), row)
+        )
+        self._put_targets(connection, run.targets)
+        row = {
+            "name": run.name,
+            "budget": run.budget,
+            "cores": run.cores,
+            "scheduler": run.scheduler,
+            "epoch": run.epoch,
+            "confidence": run.confidence,
+            "pid": os.getpid(),
+            "fuzzwise": __version__,
+            "seconds": self._seconds(connection),
+        }
+        return _number(connection.scalar(insert(runs).returning(runs.c.id), row))
 
     def tick(self, seconds: float) -> None:
         """Save the campaign's clock; it never goes back."""
-        with self._transaction() as connection:
-            self._set_clock(connection, seconds)
+        self._database.write(lambda connection: self._set_clock(connection, seconds))
 
     def end_run(self, seconds: float, stopped: Stopped) -> None:
         """Save why the run ended."""
-        with self._transaction() as connection:
+
+        def end(connection: Connection) -> None:
             self._set_clock(connection, seconds)
             why = {"stop_reason": stopped.reason, "stop_detail": stopped.detail}
             connection.execute(update(runs).where(runs.c.id == self._run).values(why))
+
+        self._database.write(end)
         self._run = None
 
     def seconds(self) -> float:
         """Seconds of the campaign so far, over all runs."""
-        with self._reading() as connection:
-            return self._seconds(connection)
+        return self._database.read(self._seconds)
 
     def has_runs(self) -> bool:
         """Whether the campaign was begun."""
-        with self._reading() as connection:
-            return connection.scalar(select(runs.c.id).limit(1)) is not None
+        any_run = select(runs.c.id).limit(1)
+        return self._database.read(lambda connection: connection.scalar(any_run)) is not None
 
     def has_ended(self) -> bool:
         """Whether the latest run said why it ended; one that was killed, or was never, did not."""
-        with self._reading() as connection:
-            latest = select(runs.c.stop_reason).order_by(runs.c.id.desc()).limit(1)
-            return connection.scalar(latest) is not None
+        latest = select(runs.c.stop_reason).order_by(runs.c.id.desc()).limit(1)
+        return self._database.read(lambda connection: connection.scalar(latest)) is not None
 
     def start_epoch(self, at: float, target: str, choice: Choice) -> int:
         """A target gets an epoch; the number of the epoch."""
-        with self._transaction() as connection:
+
+        def start(connection: Connection) -> int:
             row = self._target(connection, target)
             epoch = self._add_epoch(
                 connection,
@@ -186,22 +143,27 @@ class SqlStore:
                 other_belief=choice.other_belief,
             )
             self._change(connection, row.id, running=targets.c.running + 1)
-        return epoch
+            return epoch
+
+        return self._database.write(start)
 
     def finish_epoch(self, epoch: int, at: float, turn: FinishedTurn) -> Added:
         """What came of an epoch that was under way; one that has ended already adds nothing."""
-        with self._transaction() as connection:
+
+        def finish(connection: Connection) -> Taken:
             target = self._target_of_running(connection, epoch)
             if target is None:
-                return Added()
+                return Taken(Added())
             taken = take(connection, target, at, turn, self._written)
             self._end_epoch(connection, target, epoch, at, taken)
-        self._written.update(taken.written)
-        return taken.added
+            return taken
+
+        return self._taken(self._database.write(finish))
 
     def recover(self, at: float, target: str, turn: FinishedTurn) -> Added:
         """Totals that an earlier, killed run left behind: an epoch, if there is news in them."""
-        with self._transaction() as connection:
+
+        def take_up(connection: Connection) -> Taken:
             row = self._target(connection, target)
             taken = take(connection, row, at, turn, self._written)
             if taken.is_news:
@@ -210,61 +172,57 @@ class SqlStore:
                 self._end_epoch(connection, row, epoch, at, taken)
             elif row.in_flight:
                 self._change(connection, row.id, in_flight=False)
+            return taken
+
+        return self._taken(self._database.write(take_up))
+
+    def _taken(self, taken: Taken) -> Added:
         self._written.update(taken.written)
         return taken.added
 
     def fail_epoch(self, epoch: int, at: float) -> None:
         """An epoch of which nothing came: its target is broken."""
-        with self._transaction() as connection:
+
+        def fail(connection: Connection) -> None:
             target = self._target_of_running(connection, epoch)
             if target is not None:
                 self._end_epoch(connection, target, epoch, at, Taken(Added()))
 
+        self._database.write(fail)
+
     def set_state(self, target: str, state: str, reason: str, detail: str) -> None:
         """A target is now waiting, retired or broken, and why."""
-        with self._transaction() as connection:
-            row = self._target(connection, target)
-            self._change(connection, row.id, state=state, reason=reason, detail=detail)
+        self._set(target, state=state, reason=reason, detail=detail)
 
     def set_looked(self, target: str, n: int, high: float | None) -> None:
         """The stop rule's last look at a target: after how many inputs, the risk's upper end."""
-        with self._transaction() as connection:
-            row = self._target(connection, target)
-            self._change(connection, row.id, looked=int(n), looked_high=high)
+        self._set(target, looked=int(n), looked_high=high)
 
     def set_signature(self, target: str, signature: str) -> None:
         """What the files of a target were when it left the schedule: others bring it back."""
-        with self._transaction() as connection:
-            row = self._target(connection, target)
-            self._change(connection, row.id, signature=signature)
+        self._set(target, signature=signature)
+
+    def _set(self, target: str, **values: Any) -> None:
+        def change(connection: Connection) -> None:
+            self._change(connection, self._target(connection, target).id, **values)
+
+        self._database.write(change)
 
     def event(self, at: float, kind: str, target: str, detail: str) -> None:
         """Something that is worth a sentence."""
-        with self._transaction() as connection:
-            row = {"at": at, "kind": kind, "target": target, "detail": detail}
-            connection.execute(insert(events), row)
+        row = {"at": at, "kind": kind, "target": target, "detail": detail}
+        self._database.write(lambda connection: connection.execute(insert(events), row))
 
     def memory(self) -> dict[str, TargetMemory]:
         """What a resumed campaign must know of each target, by name."""
-        with self._reading() as connection:
-            return memory_of(connection, begun=self._run is not None)
+        begun = self._run is not None
+        return self._database.read(lambda connection: memory_of(connection, begun=begun))
 
     def state(self) -> CampaignState:
         """The campaign as it is now."""
-        with self._reading() as connection:
-            return state_of(connection, self._folder, running=self._run is not None)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        with sentences(self._path):
-            checkpoint(self._connection, self._path)
-            with self._connection.begin():
-                yield self._connection
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with sentences(self._path), self._connection.begin():
-            yield self._connection
+        running = self._run is not None
+        state = self._database.read(lambda connection: state_of(connection, self._folder, running))
+        return replace(state, store=self._database.store)
 
     def _seconds(self, connection: Connection) -> float:
         return connection.scalar(select(runs.c.seconds).order_by(runs.c.id.desc()).limit(1)) or 0.0
@@ -294,9 +252,7 @@ class SqlStore:
 
     def _add_epoch(self, connection: Connection, **row: Any) -> int:
         row |= {"run_id": self._run, "lost": False}
-        epoch = connection.scalar(insert(epochs).returning(epochs.c.id), row)
-        assert epoch is not None
-        return int(epoch)
+        return _number(connection.scalar(insert(epochs).returning(epochs.c.id), row))
 
     def _end_epoch(
         self, connection: Connection, target: Row[Any], epoch: int, at: float, taken: Taken
@@ -316,17 +272,9 @@ class SqlStore:
         connection.execute(update(targets).where(targets.c.id == target).values(values))
 
 
-def _check(connection: Connection) -> None:
-    """Read all that a campaign goes on from; of an older version, as far as this one knows it."""
-    schema = check_kinds(connection)
-    if version_of(connection) == len(STEPS):
-        check_columns(connection, schema)
-        check_values(
-            connection, *(c for t in metadata.sorted_tables if t is not epochs for c in t.c)
-        )
-        check_latest_epochs(connection)
-        check_words(connection)
-        memory_of(connection, begun=False)
+def _number(made: int | None) -> int:
+    assert made is not None
+    return int(made)
 
 
 _NOTHING_YET: dict[str, Any] = {

@@ -1,0 +1,1 @@
+"""Campaigns in a PostgreSQL database: many in one, each with one writer on whichever machine."""
