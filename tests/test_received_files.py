@@ -14,7 +14,7 @@ import pytest
 
 from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
-from fuzzwise.cli.replay import command as replay
+from fuzzwise.cli import load
 from fuzzwise.config.table import read_toml
 from fuzzwise.engines.blackbox import tally
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
@@ -236,7 +236,7 @@ def test_a_recording_with_a_clock_that_no_replay_reaches_the_end_of_is_refused(t
     logs.write_log(path, header(bugs=1), logs.Events.of(events))
     words = [str(path), "--scheduler", "fixed-time/round-robin", "--repeats", "1"]
     with bounded(), pytest.raises(BadInput, match="--budget"):
-        replay.main(words, standalone_mode=False)
+        load("replay").main(words, standalone_mode=False)
 
 
 def test_a_log_with_a_hole_of_half_a_terabyte_is_read_to_its_end(tmp_path):
