@@ -32,11 +32,16 @@ from fuzzwise.campaign.file import read_plan
 from fuzzwise.store.places import open_reader
 from fuzzwise.store.states import CampaignState
 from fuzzwise.testing.traces import processes_in
+from fuzzwise.triage.processes import running
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGETS = ("bad", "ini", "url", "markup")
 WORKERS = 3
 SMALL_DISK = 160 << 20
+
+
+class NoFault(Exception):
+    """What was to fail has failed already."""
 
 
 class Process:
@@ -58,6 +63,11 @@ class Process:
                 stderr=log,
                 text=True,
             )
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it runs."""
+        return self.process.poll() is None
 
     def kill(self) -> None:
         """Kill it."""
@@ -128,27 +138,40 @@ class Field:
 
     def kill_worker(self) -> None:
         """Kill one; it comes back soon."""
-        worker = self.rng.choice(self.workers)
+        worker = self._worker()
         worker.kill()
         self._later(self.rng.uniform(0, 5), worker.start)
 
     def kill_scheduler(self) -> None:
         """Kill it; it comes back soon, at the same place."""
+        self._need(self.scheduler)
         self.scheduler.kill()
         self._later(self.rng.uniform(0, 3), self.scheduler.start)
 
     def kill_manager(self) -> None:
         """Kill it, and start another at once."""
+        self._need(self.manager)
         self.manager.kill()
         self.manager = self._manager()
 
     def stop_worker(self) -> None:
         """Stop one for up to half a minute."""
-        self._stop(self.rng.choice(self.workers).process.pid, self.rng.uniform(1, 30))
+        self._stop(self._worker().process.pid, self.rng.uniform(1, 30))
 
     def stop_scheduler(self) -> None:
         """Stop it for up to ten seconds."""
+        self._need(self.scheduler)
         self._stop(self.scheduler.process.pid, self.rng.uniform(1, 10))
+
+    def _worker(self) -> Process:
+        up = [worker for worker in self.workers if worker.is_up]
+        if not up:
+            raise NoFault
+        return self.rng.choice(up)
+
+    def _need(self, process: Process) -> None:
+        if not process.is_up:
+            raise NoFault
 
     def _stop(self, pid: int, seconds: float) -> None:
         os.kill(pid, signal.SIGSTOP)
@@ -163,7 +186,7 @@ class Field:
         """Take the storage away for up to a minute."""
         aside = self.storage.with_name("aside")
         if not self.storage.is_dir() or aside.exists():
-            return
+            raise NoFault
         self.storage.rename(aside)
         self.storage.write_bytes(b"")  # nobody makes it anew
 
@@ -177,7 +200,7 @@ class Field:
         """Fill the disk of a worker for up to 20 seconds."""
         filler = self.work / "w0" / "filler"
         if filler.exists():
-            return
+            raise NoFault
         with suppress(OSError), filler.open("wb") as file:
             while True:
                 file.write(bytes(1 << 20))
@@ -193,9 +216,9 @@ class Field:
         known = self.faults()
         names = list(known)
         name = self.rng.choices(names, [known[n][0] for n in names])[0]
-        self.counts[name] += 1
-        with suppress(ProcessLookupError):
+        with suppress(NoFault, ProcessLookupError):
             known[name][1]()
+            self.counts[name] += 1
 
     def end(self) -> dict[str, object]:
         """Let the last run end by itself, and count again."""
@@ -224,7 +247,11 @@ class Field:
             "bugs": len(state.bugs),
             "bugs_without_input": missing,
             "epochs": state.epochs,
-            "survivors": processes_in(self.work) + processes_in(plan.folder),
+            "survivors": [
+                *processes_in(self.work),
+                *processes_in(plan.folder),
+                *(process.pid for process in running() if str(self.folder) in _words(process.pid)),
+            ],
         }
 
     def tidy(self) -> None:
@@ -234,6 +261,13 @@ class Field:
             process.process.wait()
         if self.disk:
             subprocess.run(["umount", "-l", str(self.work / "w0")], check=False)
+
+
+def _words(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def _took(state: CampaignState) -> float:

@@ -152,7 +152,9 @@ def test_the_ledger_refuses_what_is_old_and_fetches_bugs_first(tmp_path):
     assert taken == [1]
     assert (plan.folder / "targets/t/crashes/b/input").read_bytes() == b"boom"
     assert ledger.known("t").observation.n == told.observation.n
+    (plan.folder / "targets/t/crashes/b/input").unlink()  # as on another machine
     later = StoredLedger(plan, f"file://{tmp_path / 'shared'}")
+    assert (plan.folder / "targets/t/crashes/b/input").read_bytes() == b"boom"
     assert later.known("t").observation.n == told.observation.n
     assert later.campaign == ledger.campaign
     errand = later.errand(turn)  # the numbers of epochs began again

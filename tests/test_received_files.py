@@ -15,7 +15,7 @@ import pytest
 
 from bounded import bounded
 from fuzzwise.campaign.baseline import read_baseline
-from fuzzwise.cli.replay import command as replay
+from fuzzwise.cli import load
 from fuzzwise.config.table import read_toml
 from fuzzwise.engines.blackbox import MUTATOR_VERSION, tally
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
@@ -238,7 +238,7 @@ def test_a_recording_with_a_clock_that_no_replay_reaches_the_end_of_is_refused(t
     logs.write_log(path, header(bugs=1), logs.Events.of(events))
     words = [str(path), "--scheduler", "fixed-time/round-robin", "--repeats", "1"]
     with bounded(), pytest.raises(BadInput, match="--budget"):
-        replay.main(words, standalone_mode=False)
+        load("replay").main(words, standalone_mode=False)
 
 
 def test_a_recording_whose_settings_are_no_numbers_is_refused(tmp_path):

@@ -75,8 +75,8 @@ def plan_of(
             epoch = max(SHORTEST, min(epoch, seconds * cores / max(1, len(targets))))
     return CampaignPlan(
         *(name, folder, tuple(targets), budget, cores, scheduler, epoch, confidence, seed),
-        store=store,
         fleet=fleet,
+        store=store,
     )
 
 

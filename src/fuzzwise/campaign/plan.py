@@ -38,5 +38,5 @@ class CampaignPlan:
     epoch: float
     confidence: float = 0.95
     seed: int = 1
-    store: Address | None = None
     fleet: FleetPlan | None = None
+    store: Address | None = None

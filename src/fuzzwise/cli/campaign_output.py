@@ -12,6 +12,7 @@ from fuzzwise.store.address import is_address
 
 if TYPE_CHECKING:
     from fuzzwise.store.contract import Reader
+    from fuzzwise.store.places import Place
     from fuzzwise.store.states import CampaignState
 
 
@@ -41,11 +42,16 @@ baseline = click.option(
 
 
 def print_summary(
-    state: CampaignState, reader: Reader, fresh: set[str] | None, *, as_json: bool
+    state: CampaignState, fresh: set[str] | None, place: Place | None = None, *, as_json: bool
 ) -> None:
-    """The end of a run: what was found, what may stop, what to do next."""
+    """The end of a run: what was found, what may stop, what to do next.
+
+    ``place`` is where the campaign is kept; by default, in its folder.
+    """
     if as_json:
-        print_document(state, reader, fresh)
+        from fuzzwise.store.places import open_reader
+
+        print_document(state, open_reader(place or state.folder), fresh)
         return
     from fuzzwise.report.campaign import status
 

@@ -78,7 +78,6 @@ def command(
     from fuzzwise.campaign.file import read_plan
     from fuzzwise.campaign.start import Running
     from fuzzwise.report.campaign.view import View
-    from fuzzwise.store.places import open_reader
     from fuzzwise.store.states import BROKEN, RETIRED
 
     allowed = parse_duration(seconds) if seconds else None
@@ -104,7 +103,7 @@ def command(
             lambda read, before: View(read, before=before, quiet=quiet or as_json),
         )
     fresh = new_bugs(state.bugs, known) if baseline else None
-    campaign_output.print_summary(state, open_reader(place), fresh, as_json=as_json)
+    campaign_output.print_summary(state, fresh, place, as_json=as_json)
     reason = state.stopped.reason if state.stopped else ""
     if reason == "time-budget" and not as_json:
         lines.say(_how_to_go_on(campaign, out, allowed is None))

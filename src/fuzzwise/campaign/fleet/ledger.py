@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -58,6 +58,8 @@ class StoredLedger:
             self.campaign = self._identity()
             self._manifests = self._all_manifests()
             take_along(plan, self.storage, self.campaign, self._manifests)
+            for name, manifest in self._manifests.items():
+                self._fetch_crashes(name, manifest)  # this manager may be on another machine
         except OSError as error:
             raise BadInput(
                 f"The storage {shown_url(url)} cannot be used ({error}). Check that it is there "
@@ -119,7 +121,7 @@ class StoredLedger:
         is_next = (stored.token if stored else 0) == manifest.before < manifest.token
         if not is_next or manifest.token != self._base + turn.epoch:
             return False
-        self._fetch_crashes(name, stored, manifest)
+        self._fetch_crashes(name, manifest, set(stored.files) if stored else set())
         if not self._begin_writing():
             return False
         try:
@@ -171,10 +173,15 @@ class StoredLedger:
             known = self._sent[plan.name] = (seen, send(self.storage, plan))
         return known[1]
 
-    def _fetch_crashes(self, name: str, before: Manifest | None, now: Manifest) -> None:
-        known = set(before.files) if before else set()
-        fresh = [f for f in now.files if f.path.startswith(CRASHES) and f not in known]
+    def _fetch_crashes(
+        self, name: str, manifest: Manifest, known: Collection[StoredFile] = ()
+    ) -> None:
+        """Bring the inputs and reports of bugs here: those that are not known, and all missing."""
         home = target_folder(self._plan.folder, name)
+        found = [file for file in manifest.files if file.path.startswith(CRASHES)]
+        fresh = [f for f in found if not (home / f.path).exists() or (known and f not in known)]
+        if not fresh:
+            return
         with ThreadPoolExecutor(AT_ONCE) as threads:
             list(threads.map(lambda file: self._fetch(name, home, file), fresh))
 
