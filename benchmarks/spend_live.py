@@ -53,7 +53,12 @@ def _run(plan: CampaignPlan) -> dict[str, object]:
         sum(int(one.species[one.at <= moment][-1:].sum()) for one in history) for moment in moments
     ]
     targets = {
-        one.name: {"seconds": one.seconds, "species": one.species, "discoveries": one.discoveries}
+        one.name: {
+            "seconds": one.seconds,
+            "inputs": one.inputs,
+            "species": one.species,
+            "discoveries": one.discoveries,
+        }
         for one in state.targets
     }
     return {"scheduler": plan.scheduler, "coverage": coverage, "targets": targets}

@@ -16,6 +16,7 @@ from fuzzwise.lab.growth.foretold import foretell
 from fuzzwise.lab.growth.recording import (
     COLUMNS,
     FOUND,
+    RUNS,
     GrowthRecording,
     Repeat,
     growth_files,
@@ -63,6 +64,8 @@ def test_a_live_campaign_finds_what_recordings_say_for_the_time_it_gave(tmp_path
         # Between two lines of a recording everything is in proportion.
         per_step = GROWTH[one.name] * SPEED * STEP / max(100.0, one.inputs)
         assert told.by_target[one.name] == pytest.approx(one.discoveries, abs=2 + 2 * per_step)
+        by_inputs = foretell(recording, {one.name: one.inputs}, in_inputs=True)
+        assert by_inputs.value == pytest.approx(one.discoveries, abs=2 + 2 * per_step)
     less = foretell(recording, {name: seconds / 2 for name, seconds in spent.items()})
     assert less.value < told.value
 
@@ -73,7 +76,7 @@ def made(**repeats: tuple[float, ...]) -> GrowthRecording:
     for name, rates in repeats.items():
         tables = [np.zeros((COLUMNS, 11)) for _ in rates]
         for table, rate in zip(tables, rates, strict=True):
-            table[FOUND] = rate * np.arange(11)
+            table[FOUND], table[RUNS] = rate * np.arange(11), 100 * np.arange(11)
         many.append(tuple(Repeat(name, table, (), ()) for table in tables))
     return GrowthRecording(tuple(repeats), tuple(many), (), 1.0)
 
@@ -86,6 +89,12 @@ def test_the_spread_of_repeats_is_how_far_it_may_be_off():
     deviation = np.sqrt(0.02 * 1.5 * (50.0**2 + 250.0**2))
     assert told.high - told.value == pytest.approx(1.96 * deviation)
     assert told.low == pytest.approx(told.value - 1.96 * deviation)
+
+
+def test_inputs_tell_it_whatever_the_time():
+    given = {"one": 500.0, "two": 250.0}
+    told = foretell(made(one=(9.0, 11.0), two=(90.0, 110.0)), given, in_inputs=True)
+    assert told.by_target == {"one": 50.0, "two": 250.0}
 
 
 def test_a_recording_that_is_over_says_what_it_had_in_the_end():
