@@ -52,7 +52,7 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     assert near.seconds_left is not None
     assert near.seconds_left.value < 10
     shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
-    assert shown["left"] == "about 4.03 min (84.4 s to 9.76 min) to the accepted 5e-05"
+    assert shown["left"] == "about 4.64 min (84.4 s to 10.9 min) to the accepted 5e-05"
     assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
         "about 114 min (94.1 min or more) to"
     )
@@ -70,15 +70,15 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
     near, far = Standing(judged(LOW_ENOUGH)), Standing(judged(FAR))
-    assert dict(watch_view.rows(near))["left"] == "about 4.03 min (84.4 s to 9.76 min)"
-    assert watch_view.line(near).endswith("about 4m left")
+    assert dict(watch_view.rows(near))["left"] == "about 4.64 min (84.4 s to 10.9 min)"
+    assert watch_view.line(near).endswith("about 5m left")
     assert watch_view.line(far).endswith("about 1.9h left")
     assert judgement_words.decision(near.judged.judgement)[-1] == (
-        "Left to an accepted risk of 5e-05: about 242,074 (84,381 to 585,580) inputs, at the "
-        "present speed about 4.03 min (84.4 s to 9.76 min)."
+        "Left to an accepted risk of 5e-05: about 278,282 (84,381 to 656,138) inputs, at the "
+        "present speed about 4.64 min (84.4 s to 10.9 min)."
     )
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
-    inputs = "about 242,074 (84,381 to 585,580) inputs"
+    inputs = "about 278,282 (84,381 to 656,138) inputs"
     assert dict(watch_view.rows(timeless))["left"] == inputs
     assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 126,905 inputs."
 

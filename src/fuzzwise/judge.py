@@ -374,7 +374,7 @@ def _at_look(observation: Observation, rule: AcceptedRisk, look: int) -> Observa
 def _unless_refuted(
     stop: Decision, observation: Observation, rule: AcceptedRisk, look: int, *, exact: bool
 ) -> Decision:
-    now = find(rule.estimator)(observation, rule.confidence_at(look))
+    now = rule.bound_at(observation, look)
     bound = now.value if exact or now.high is None else now.high
     if bound < rule.risk:
         return stop
