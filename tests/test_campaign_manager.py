@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, Stopped
 from reading import read_decisions, read_state
 from simulated_session import SPEED, SimulatedSession, plan_of
+from waiting import PATIENCE
 
 CLEAN = SimulatedSession
 FERTILE = tuple(range(100, 5_000_000, 100))
@@ -44,11 +45,24 @@ def run(
     sessions: Mapping[str, SimulatedSession],
     seconds: float | None = None,
     broken: Mapping[str, str] | None = None,
+    until: Callable[[CampaignState], bool] = lambda _: False,
 ) -> tuple[Stopped, CampaignState]:
+    """A run of a campaign; it is interrupted when what a test waits ``until`` has happened."""
     with SqlStore.open(plan.folder) as store:
         manager = managing(plan, store, {n: s.after_restart() for n, s in sessions.items()})
-        stopped = manager.run(seconds, lambda: None, broken)
+
+        def watch() -> None:
+            if until(manager.state()):
+                manager.interrupt()
+
+        stopped = manager.run(seconds, watch, broken)
     return stopped, read_state(plan.folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _all_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the first campaign of a process has to import takes no test's time."""
+    run(plan_of(tmp_path_factory.mktemp("first"), ["a"]), {"a": CLEAN((3, 50))})
 
 
 class Empty(SimulatedSession):
@@ -90,8 +104,12 @@ def test_a_campaign_ends_early_when_the_risk_of_all_targets_is_accepted(tmp_path
 
 def test_the_time_of_retired_targets_goes_to_the_others(tmp_path: Path):
     plan = plan_of(tmp_path, ["clean", "fertile"], cores=1, scheduler="round-robin")
-    stopped, state = run(plan, {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}, 3.0)
-    assert stopped.reason == "time-budget"
+    sessions = {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}
+
+    def is_alone(_: CampaignState) -> bool:
+        return len(sessions["fertile"].turns) > len(sessions["clean"].turns) + 8
+
+    _, state = run(plan, sessions, PATIENCE, until=is_alone)
     assert by_name(state) == {"clean": RETIRED, "fertile": WAITING}
     retired_at = next(e.at for e in state.events if e.kind == "retired")
     later = [d for d in read_decisions(plan.folder, last=1000) if d.at > retired_at]
@@ -102,7 +120,7 @@ def test_the_time_of_retired_targets_goes_to_the_others(tmp_path: Path):
 def test_every_decision_says_why(tmp_path: Path):
     plan = plan_of(tmp_path, ["a", "b", "c"], cores=1)
     sessions = {n: CLEAN(FERTILE, bugs={500: n}) for n in ("a", "b", "c")}
-    run(plan, sessions, 1.0)
+    run(plan, sessions, PATIENCE, until=lambda state: state.epochs > 8)
     decisions = read_decisions(plan.folder, last=1000)
     assert [d.reason for d in decisions[:3]] == ["first turn"] * 3
     assert all(d.belief is None for d in decisions[:3])
