@@ -3,8 +3,8 @@
     python benchmarks/fleet_speed.py [--pairs 5] [--seconds 60] [--epoch 5]
 
 Of each pair: species and bugs found by the fleet over those of threads, and the time on cores that
-turns had. Of the fleet: from the end of a turn to the start of the next on the same core (taken from
-the store, so that everything between two turns is in it), and the bytes that a turn stored.
+turns had; the median time that an epoch took by the clock beyond its time on cores, which is what lies
+between two turns on a core; and the bytes in the storage for each epoch.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ def run(file: Path, seconds: float, *words: str) -> CampaignState:
 
 def gaps(folder: Path, end: float) -> list[float]:
     """Seconds of cores between turns: what epochs took by the clock beyond their time on cores."""
-    epochs = open_reader(folder).stretch(0.0, end + 1).epochs
+    reader = open_reader(folder)
+    took = {(one.at, one.target): one.seconds for one in reader.decisions(last=10_000)}
     return [
-        (epoch.ended - epoch.began) - epoch.seconds
-        for epoch in epochs
-        if epoch.ended is not None and epoch.seconds
+        epoch.ended - epoch.began - on_cores
+        for epoch in reader.stretch(0.0, end + 1).epochs
+        if epoch.ended is not None and (on_cores := took.get((epoch.began, epoch.target)))
     ]
 
 

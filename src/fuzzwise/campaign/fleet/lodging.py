@@ -57,7 +57,8 @@ class Lodging:
     def __init__(self, folder: Path, workers: Workers) -> None:
         self._folder = folder
         self._workers = workers
-        self._lock = threading.Lock()  # of the two below
+        self._lock = threading.Lock()  # of the three below
+        self._plans: dict[str, tuple[TargetPlan, TargetPlan]] = {}
         self._guests: dict[tuple[str, str], _Guest] = {}
         self._storages: dict[tuple[str, str], Storage] = {}
         self._leaving = threading.Event()
@@ -67,8 +68,7 @@ class Lodging:
         errand: Errand = order.errand
         self._check_space()
         storage = self._patiently(lambda: self._storage(order.campaign, errand.storage))
-        programs = self._folder / "programs"
-        plan = self._patiently(lambda: settle(storage, errand.baggage, errand.plan, programs))
+        plan = self._patiently(lambda: self._settled(storage, errand))
         home, key = self._home(order), (order.campaign, order.turn.target)
         with self._lock:
             guest = self._guests.get(key)
@@ -161,6 +161,17 @@ class Lodging:
         with self._lock:
             self._storages[campaign, url] = storage
         return storage
+
+    def _settled(self, storage: Storage, errand: Errand) -> TargetPlan:
+        """The target as it is here, looked at once: to ask its loader takes as long as a start."""
+        with self._lock:
+            known = self._plans.get(errand.baggage)
+        if known and known[0] == errand.plan:
+            return known[1]
+        plan = settle(storage, errand.baggage, errand.plan, self._folder / "programs")
+        with self._lock:
+            self._plans[errand.baggage] = (errand.plan, plan)
+        return plan
 
     def _check_space(self) -> None:
         if shutil.disk_usage(self._folder).free < LEAST_SPACE:
