@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study stop-study real-speed afl-study dataset scheduler-study spend-study shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study real-speed afl-study dataset scheduler-study spend-study shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -93,6 +93,15 @@ fuzz-readers: $(READY)
 # one.
 real-study: $(READY)
 	$(BIN)/python benchmarks/real_truth.py --out docs
+
+# The pages of real-study and stop-study from the campaigns that there are; some minutes.
+real-pages: $(READY)
+	$(BIN)/python benchmarks/real_truth.py --no-record --out docs
+	$(BIN)/python benchmarks/stop_study.py --out docs
+
+# Adds what real-study has recorded to datasets/real-libraries.jsonl.gz.
+real-keep: $(READY)
+	$(BIN)/python benchmarks/kept_campaigns.py
 
 # Forecasts and stop rules on the campaigns that real-study has recorded; a few minutes.
 stop-study: $(READY)

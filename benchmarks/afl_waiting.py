@@ -38,6 +38,13 @@ ROUND_START = 1000
 MAY_BE_BELOW = 0.05
 RISKS = tuple(float(risk) for risk in np.logspace(log10(0.2), log10(0.0002), 31))
 
+HAZARD_BY_AGE = (
+    "The third is the hazard by age: an entry that waits is a seed of age 0, and is taken to show in its turn what those that",
+    "were tried showed at the same age. It is nearer where it was chosen and no nearer where it is checked. What it lacks is",
+    "no age but entries: those that were tried are few and differ a hundredfold, so that no mean over them tells more of",
+    "those that wait.",
+)
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -159,6 +166,7 @@ def _form_table(seen: Sequence[Seen]) -> list[str]:
     return [
         *lines,
         "",
+        *HAZARD_BY_AGE,
         "No form is clearly better, where it is checked, than the recent rate times a constant: two have a smaller spread, none an upper end that is safer;",
         "the last one shows how little the points can tell the forms apart. So the simplest is used: **the recent rate is",
         f"raised by 1 + {RAISED - 1:.0f}·w, where the share w of the favored entries waits, its upper end by 1 + {RAISED_AT_MOST - 1:.0f}·w**, which is more than",

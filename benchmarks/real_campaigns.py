@@ -5,6 +5,9 @@ from where it was stopped, at any moment. Every campaign is a folder of ``fuzzwi
 ``state/observations.jsonl`` has, at 100, 200, 400, … inputs, the discoveries with the ages of their
 seeds, the counts of every seed, and the truth.
 
+What ``datasets/real-libraries.jsonl.gz`` has already is not recorded again; ``python
+benchmarks/kept_campaigns.py`` adds to that what was.
+
 The truth at a point is measured until so many discoveries, not over as many inputs as the campaign
 has had: its relative error is then the same at every depth, until the inputs of a measurement are used
 up.
@@ -21,8 +24,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from fuzzwise.snapshot import Campaign, read
+from fuzzwise.snapshot import read
+from kept_campaigns import load
 from real import DEFAULT_WORK, chosen, starting_corpus, target
 from subjects import SUBJECTS, Subject
 
@@ -40,6 +45,9 @@ class Stage:
     measured: int
     names: tuple[str, ...] = ()
 
+
+Part: TypeAlias = tuple[Subject, int, Stage]
+"""A library, the random seed of a campaign on it, and how far that goes."""
 
 STAGES = (
     Stage(204_800, found=64, measured=4_000_000),
@@ -69,35 +77,42 @@ def main() -> None:
 
 def record(
     subjects: list[Subject], work: Path, repeats: int, stages: tuple[Stage, ...] = STAGES
-) -> list[Campaign]:
-    """Run what is missing; all campaigns of these subjects, as far as they have come."""
+) -> None:
+    """Run what neither the folder nor the data set has, and tell what is left as it goes."""
     parts = list(_parts(subjects, repeats, stages))
-    missing = [part for part in parts if _reached(folder(work, *part[:2])) < part[2].inputs]
-    to_make = sum(
-        stage.inputs - _reached(folder(work, subject, seed)) for subject, seed, stage in missing
-    )
+    kept = {one.name: one.observations[-1].n for one in load()}
+    missing = [
+        part
+        for part in parts
+        if max(_reached(folder(work, *part[:2])), kept.get(_name(*part[:2]), 0)) < part[2].inputs
+    ]
+    to_make = _to_make(missing, work)
     print(f"{len(missing)} of {len(parts)} parts to record, {to_make:,} inputs", flush=True)
+    began = time.monotonic()
     for number, (subject, seed, stage) in enumerate(missing, start=1):
-        began, before = time.monotonic(), _reached(folder(work, subject, seed))
         _run(subject, work, seed, stage)
-        seconds = time.monotonic() - began
-        rate = (stage.inputs - before) / seconds
+        spent, left = time.monotonic() - began, _to_make(missing, work)
+        rate = (to_make - left) / spent
         print(
-            f"{number}/{len(missing)} {subject.name}, seed {seed}, to {stage.inputs:,}: "
-            f"{seconds:,.0f} s, {rate:,.0f} inputs/s with their measurements",
+            f"{number}/{len(missing)} {_name(subject, seed)} to {stage.inputs:,}: "
+            f"{spent / 60:,.0f} minutes so far, {rate:,.0f} inputs/s with their measurements, "
+            f"{left / rate / 60 if rate else 0:,.0f} minutes left at that speed",
             flush=True,
         )
-    return recorded_so_far(subjects, work, repeats)
 
 
-def recorded_so_far(subjects: list[Subject], work: Path, repeats: int) -> list[Campaign]:
-    """The campaigns of these subjects that have reached a point, as far as they have come."""
-    return [
-        recorded(work, subject, seed)
-        for subject in subjects
-        for seed in range(1, repeats + 1)
-        if _reached(folder(work, subject, seed))
-    ]
+def _to_make(parts: list[Part], work: Path) -> int:
+    """The inputs until all campaigns of these parts are as deep as they are to be."""
+    deepest: dict[Path, int] = {}
+    for subject, seed, stage in parts:
+        out = folder(work, subject, seed)
+        deepest[out] = max(deepest.get(out, 0), stage.inputs)
+    return sum(max(0, inputs - _reached(out)) for out, inputs in deepest.items())
+
+
+def _name(subject: Subject, seed: int) -> str:
+    """What the campaign is called in its log."""
+    return f"{subject.name} seed {seed}"
 
 
 def folder(work: Path, subject: Subject, seed: int) -> Path:
@@ -105,14 +120,7 @@ def folder(work: Path, subject: Subject, seed: int) -> Path:
     return work / "campaigns" / f"{subject.name}-{seed}"
 
 
-def recorded(work: Path, subject: Subject, seed: int) -> Campaign:
-    """A campaign as far as it has come."""
-    return read(folder(work, subject, seed) / "state" / "observations.jsonl").campaigns[0]
-
-
-def _parts(
-    subjects: list[Subject], repeats: int, stages: tuple[Stage, ...]
-) -> Iterator[tuple[Subject, int, Stage]]:
+def _parts(subjects: list[Subject], repeats: int, stages: tuple[Stage, ...]) -> Iterator[Part]:
     """The shallow ones first: whoever stops early has something of every library."""
     for stage in stages:
         for seed in range(1, repeats + 1):

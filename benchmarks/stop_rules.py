@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
@@ -56,31 +56,72 @@ def last(campaign: Campaign) -> Observation:
 
 def accepted_risk(risk: float) -> Stops:
     """Our rule, at each of its looks."""
-    rule = AcceptedRisk(risk)
+    return at_looks(risk, "our rule")
+
+
+EVEN = 0.03
+"""The part of the error that each look has where all looks have the same: chosen on constant rates."""
+
+Bound = Callable[[AcceptedRisk, Observation, int], float]
+"""What has to be below the accepted risk at a look."""
+
+
+def _ours(rule: AcceptedRisk, observation: Observation, look: int) -> float:
+    return rule.bound_at(observation, look).high or 0.0
+
+
+def _own_interval(rule: AcceptedRisk, observation: Observation, look: int) -> float:
+    return find(DEFAULT)(observation, rule.confidence_at(look)).high or 0.0
+
+
+def _even(rule: AcceptedRisk, observation: Observation, _: int) -> float:
+    return find(DEFAULT)(observation, 1 - 2 * EVEN * (1 - rule.confidence)).high or 0.0
+
+
+def _moment(rule: AcceptedRisk, observation: Observation, _: int) -> float:
+    return find(DEFAULT)(observation, rule.confidence).high or 0.0
+
+
+BOUNDS: dict[str, Bound] = {
+    "our rule": _ours,
+    "the interval, with errors that add up (before)": _own_interval,
+    "the interval, with the same error at each look": _even,
+    "the interval of the moment": _moment,
+}
+"""Ways to decide at the looks of our rule."""
+
+
+def at_looks(risk: float, name: str) -> Stops:
+    """One of these ways, at each of the looks."""
+    rule, bound = AcceptedRisk(risk), BOUNDS[name]
 
     def stops(campaign: Campaign) -> int | None:
         end = last(campaign)
-        looks = (rule.inputs_at(j) for j in range(1, rule.look(end.n) + 1))
-        return next((n for n in looks if rule(until(end, n)).stop), None)
+        looks = ((j, rule.inputs_at(j)) for j in range(1, rule.look(end.n) + 1))
+        return next((n for j, n in looks if bound(rule, until(end, n), j) < risk), None)
 
     return stops
 
 
-def ever_stops(rng: np.random.Generator, slope: float, confidence: float) -> tuple[bool, bool]:
-    """Whether our rule, and the interval of the moment, ever stop a campaign that is above its accepted risk.
+def ever_stops(
+    rng: np.random.Generator, slope: float, confidence: float, names: Sequence[str], follow: float
+) -> list[bool]:
+    """Whether each of these ways ever stops a campaign that is above its accepted risk.
 
     Δ(n) = 0.01·(n/100,000)^slope is above the accepted 0.00999 until the end of the campaign, at 100,000
-    inputs: every stop is wrong. With the slope 0 there is no lag that could hide an error.
+    inputs: every stop is wrong. With the slope 0 there is no lag that could hide an error. So many
+    discoveries as ``follow`` says come after each on average, in a burst, and others are as much fewer.
     """
     size, risk = 100_000, 0.01
-    expected = risk * size / (1 + slope)
-    times = np.unique(np.ceil(size * rng.random(rng.poisson(expected)) ** (1 / (1 + slope))))
-    whole = Observation(n=size, discoveries=times.astype(np.int64))
+    expected = risk * size / (1 + slope) / (1 + follow)
+    times = size * rng.random(rng.poisson(expected)) ** (1 / (1 + slope))
+    behind = np.repeat(times, rng.poisson(follow, len(times)))
+    times = np.concatenate([times, behind + rng.exponential(3 / risk, len(behind))])
+    numbers = np.unique(np.ceil(times[times <= size])).astype(np.int64)
+    whole = Observation(n=size, discoveries=numbers)
     rule = AcceptedRisk(0.999 * risk, confidence)
     looks = [(j, until(whole, rule.inputs_at(j))) for j in range(1, rule.look(size) + 1)]
-    plain = (find(DEFAULT)(o, confidence).high or 0.0 for _, o in looks)
-    ours = (rule.bound_at(o, j).high or 0.0 for j, o in looks)
-    return any(high < rule.risk for high in ours), any(high < rule.risk for high in plain)
+    return [any(BOUNDS[name](rule, o, j) < rule.risk for j, o in looks) for name in names]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -80,23 +81,38 @@ def test_stops_are_at_the_inputs_at_which_their_rule_holds(campaign: Campaign) -
     assert 30_000 < naive < ours < 4 * 30_000
 
 
+def test_a_campaign_that_never_falls_below_is_stopped_more_often_by_looser_ways() -> None:
+    """Every stop is wrong: few by our rule, many by the interval of the moment."""
+    names = ("our rule", "the interval of the moment")
+    shares = []
+    for follow in (0.0, 2.0):
+        rng = np.random.default_rng(3)
+        made = [stop_rules.ever_stops(rng, 0.0, 0.8, names, follow) for _ in range(40)]
+        shares.append(np.mean(made, axis=0))
+    alone, bursts = shares
+    assert alone[0] <= 0.2 < alone[1]
+    assert all(bursts > alone)
+
+
 def test_the_page_has_all_tables(campaign: Campaign, tmp_path: Path, monkeypatch) -> None:
     log = tmp_path / "campaigns" / "known-1" / "state" / "observations.jsonl"
     log.parent.mkdir(parents=True)
     write(log, [campaign])
-    monkeypatch.setattr(
-        sys, "argv", ["stop_study", "--work", str(tmp_path), "--out", str(tmp_path)]
-    )
+    places = ["--work", str(tmp_path), "--out", str(tmp_path), "--kept", str(tmp_path / "none")]
+    monkeypatch.setattr(sys, "argv", ["stop_study", *places])
     monkeypatch.setattr(stop_study, "SIMULATED", 20)
     stop_study.main()
     page = (tmp_path / "stop-study.md").read_text(encoding="utf-8")
     assert "1 campaigns on 1 libraries (known)" in page
     assert "| bent power law (fuzzwise) | holds | 100% | 100% |" in page
     assert "| 0.001 | 1 | 0 | " in page
+    assert re.search(r"^\| known \| \d+ \| 0 \| 0% \|", page, re.MULTILINE)
+    assert "| the interval of the moment | 1." in page
     assert "| fixed, 20,000 inputs | 1 of 1 | 20,000 | 0.002, 0.002, 0.002 | " in page
 
 
 def test_without_campaigns_it_says_how_to_record_some(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["stop_study", "--work", str(tmp_path)])
+    places = ["--work", str(tmp_path), "--kept", str(tmp_path / "none")]
+    monkeypatch.setattr(sys, "argv", ["stop_study", *places])
     with pytest.raises(SystemExit, match="run `make real-study` first"):
         stop_study.main()
