@@ -11,7 +11,9 @@ An ``Engine`` says how to recognise, describe, build and open its targets. Openi
 - *Durable.* What totals told is in the folder when ``turn`` returns, and survives the end of every
   process. A session of the same folder, opened later, goes on from there.
 - *On time.* ``turn`` returns when its time is over, whatever the target does, and soon after
-  ``interrupt``. ``seconds`` of the totals is the time on cores that turns have taken, all of it.
+  ``interrupt``. An input that is under way then may be waited for, as long as one input may take:
+  in short turns, nothing else tells that it does not end. ``seconds`` of the totals is the time on
+  cores that turns have taken, all of it.
 - *Threads.* One turn at a time. ``totals`` and ``interrupt`` may be called from any thread at any
   time; during a turn, ``totals`` tells how far it was a moment ago.
 - *Errors.* What keeps a target from being fuzzed is a ``BadInput`` of ``turn``, in a sentence for
