@@ -131,6 +131,8 @@ def commands() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "replay", lambda: run(f"replay {few} --scheduler newer --scheduler paper")
     yield "record", _record
     yield "triage", _triage
+    yield "fleet", lambda: run("fleet certificates keys")
+    yield "worker", lambda: run("worker 192.0.2.1:8786 --work there")
     yield "doctor", lambda: run("doctor")
 
 

@@ -123,11 +123,14 @@ def test_no_command_runs_what_lies_in_the_current_folder(hostile: Hostile, own: 
         ("simulate", "--campaigns", "1", "--inputs", "500", "--snapshots", own / "one.jsonl"),
         ("estimate", own / "one.jsonl"),
         ("evaluate", "--simulated", "1"),
+        ("fleet", "certificates", own / "certificates"),
+        ("worker", "192.0.2.1:8786", "--work", own / "work"),
     ]
     assert {words[0] for words in calls} == COMMANDS.keys()
     assert {words[0]: hostile.call(*words) for words in calls} == dict.fromkeys(COMMANDS, 0) | {
         "run": 11,
         "replay": 2,  # the recording was not triaged
+        "worker": 2,  # nothing beyond this machine without certificates
     }
 
 

@@ -60,7 +60,9 @@ def test_both_databases_tell_the_same(database, tmp_path):
             store.event(61.0, "warning", "b", "half \ud800 of it")
             store.end_run(62.0, OVER)
         reader = open_reader(address or home)
-        state = replace(reader.state(), folder=folder, store="")
+        state = reader.state()
+        assert state.own_seconds is not None
+        state = replace(state, folder=folder, store="", own_seconds=None)
         histories = [[h.name, h.inputs.tolist(), h.low.tolist()] for h in reader.history(7)]
         told.append((
             *(state, histories, reader.decisions(last=5), reader.stretch(3.5, 9.5)),
