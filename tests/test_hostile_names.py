@@ -38,6 +38,11 @@ CALLS = {
     "estimate": [[NAME], ["{snapshots}"], ["{snapshots}", "--json"], ["{broken}"]],
     "simulate": [["--snapshots", f"/nowhere/{NAME}"], [NAME], ["--chart", NAME]],
     "evaluate": [[NAME], ["{snapshots}"], ["{snapshots}", "--json"], ["--published", NAME]],
+    "fleet": [
+        [NAME], ["status", NAME], ["scheduler", "--host", NAME], ["certificates", "{folder}"],
+        ["certificates", "keys", "--host", NAME], ["scheduler", "--certificates", NAME],
+    ],
+    "worker": [[NAME, "--work", "w"], ["127.0.0.1:9", "--work", "w", "--label", NAME]],
     "doctor": [[NAME]],
 }  # fmt: skip
 

@@ -402,6 +402,8 @@ CALLS = {
     "estimate": [],  # a file that the user names is read, whatever its name leads to
     "evaluate": [],
     "simulate": [["--campaigns", "1", "--inputs", "50", "--snapshots", "{read}/one.jsonl"]],
+    "fleet": [["certificates", "{read}"], ["certificates", "{linked}/corpus"]],
+    "worker": [["192.0.2.1:9", "--work", "{read}"]],
     "doctor": [[]],
 }  # fmt: skip
 
