@@ -71,7 +71,9 @@ class Started:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:  # a test that fails waits for nobody
+            self.kill()
         self.wait()
 
     def __del__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
 from fuzzwise.store.contract import BugTime
 from fuzzwise.store.places import open_reader
@@ -12,6 +13,14 @@ from fuzzwise.store.states import CampaignState, DecisionState, TargetHistory
 
 def read_state(folder: Path) -> CampaignState:
     return open_reader(folder).state()
+
+
+def state_so_far(folder: Path) -> CampaignState | None:
+    """The same of a campaign that may only be about to begin."""
+    try:
+        return read_state(folder)
+    except BadInput:
+        return None
 
 
 def read_history(folder: Path, points: int = 400) -> tuple[TargetHistory, ...]:

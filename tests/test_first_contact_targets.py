@@ -23,7 +23,7 @@ import stock_target
 from broken_targets import STARTUP
 from commands import Started, fuzzwise
 from observed_target import TARGETS, fuzz
-from reading import read_state
+from reading import read_state, state_so_far
 from waiting import wait_until
 
 SLACK = 20.0
@@ -199,7 +199,7 @@ def test_what_does_not_end_is_found_in_turns_that_are_shorter(tmp_path: Path):
     out = tmp_path / "out"
 
     def has_told() -> bool:
-        state = read_state(out) if (out / "campaign.db").exists() else None
+        state = state_so_far(out)
         if state is None or not {t.name for t in state.targets if t.crashes} >= LOOPS:
             return False
         return {t.name for t in state.targets if t.state == "broken"} >= DEAF
