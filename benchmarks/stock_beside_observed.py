@@ -3,10 +3,12 @@
 Run ``python benchmarks/stock_beside_observed.py [LIBRARY…]``. Libraries are those of ``subjects.py``. Each is built
 twice, by plain clang and with the observer. The observed campaigns are those of ``real_campaigns.py``,
 recorded where they are missing. The stock ones are made here, and are as far after as many inputs. Their
-truth is told in two ways. *Frozen*: the corpus at that point is given to the observed build, which makes
+truth is told in three ways. *Frozen*: the corpus at that point is given to the observed build, which makes
 inputs from it until so many have shown something new; it chooses seeds and lengths in its own way, and
-what the campaign has seen but its corpus does not show counts as new. *Next*: what stock libFuzzer itself
-has found in the next quarter of as many inputs, while its corpus went on to grow.
+what the campaign has seen but its corpus does not show counts as new. *By itself*: stock libFuzzer is
+started from that corpus, with another random seed each time, until its first input that shows something
+new; the truth is how often there was one over all inputs that this took. *Next*: what it has found in the
+next quarter of as many inputs, while its corpus went on to grow.
 
 What is made is kept in the work folder, and not made again.
 """
@@ -15,6 +17,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +36,7 @@ from fuzzwise.estimators.registry import DEFAULT
 from fuzzwise.lab.evaluate.measures import beside_truth
 from fuzzwise.model import Observation, Truth
 from fuzzwise.snapshot import Campaign, read, write
+from kept_campaigns import known
 from real import DEFAULT_WORK, chosen, starting_corpus, target
 from real_campaigns import STAGES, record
 from subjects import Subject
@@ -44,22 +49,23 @@ FOUND, MEASURED = "36", "2000000"
 """Discoveries after which a measurement ends, and inputs that it may take for them."""
 
 LONGEST = 3600.0
+KINDS = ("frozen", "by itself", "next")
+"""The truths of a stock campaign."""
+
+STATUS = re.compile(r"#(\d+)\t(INITED|NEW|DONE)")
 
 
-def stock_campaigns(subject: Subject, work: Path, seed: int) -> tuple[Campaign, Campaign]:
-    """One campaign of stock libFuzzer, with its truth from the frozen corpus and from what came next."""
-    kept = [work / "stock" / f"{subject.name}-{seed}-{kind}.jsonl" for kind in ("frozen", "next")]
-    if not all(path.exists() for path in kept):
-        kept[0].parent.mkdir(exist_ok=True)
+def stock_campaigns(subject: Subject, work: Path, seed: int) -> list[Campaign]:
+    """One campaign of stock libFuzzer, with each of its truths."""
+    kept = work / "stock" / f"{subject.name}-{seed}.jsonl"
+    if not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
-            frozen, following = _made(subject, work, seed, Path(scratch))
-        write(kept[0], [frozen])
-        write(kept[1], [following])
-    frozen, following = (read(path).campaigns[0] for path in kept)
-    return frozen, following
+            write(kept, _made(subject, work, seed, Path(scratch)))
+    return list(read(kept).campaigns)
 
 
-def _made(subject: Subject, work: Path, seed: int, home: Path) -> tuple[Campaign, Campaign]:
+def _made(subject: Subject, work: Path, seed: int, home: Path) -> list[Campaign]:
     program = target(subject, work, stock=True)
     corpus = starting_corpus(subject, work).resolve()
 
@@ -68,16 +74,52 @@ def _made(subject: Subject, work: Path, seed: int, home: Path) -> tuple[Campaign
         plan = TargetPlan("t", "stock", (str(program),), (corpus,), settings=settings)
         return StockSession(plan, home / "out", seed).turn(LONGEST, 1)
 
-    points = []
+    frozen: list[Observation] = []
+    alone: list[Observation] = []
     for inputs in POINTS:
         seen = up_to(inputs).observation
-        truth = _frozen(subject, work, home, seed, [home / "out" / "corpus", corpus])
-        points.append(replace(seen, truth=truth))
+        corpora = [home / "out" / "corpus", corpus]
+        frozen.append(replace(seen, truth=_frozen(subject, work, home, seed, corpora)))
+        alone.append(replace(seen, truth=_by_itself(program, home, corpora)))
     last = up_to(round(POINTS[-1] * AHEAD)).observation
-    return tuple(
-        Campaign(f"{subject.name} seed {seed}", tuple(made), subject.name)
-        for made in (points, (_beside_next(point, last) for point in points))
-    )  # type: ignore[return-value]
+    following = [_beside_next(point, last) for point in frozen]
+    name = f"{subject.name} seed {seed}"
+    return [
+        Campaign(f"{name}, {kind}", tuple(made), subject.name)
+        for kind, made in zip(KINDS, (frozen, alone, following), strict=True)
+    ]
+
+
+def _by_itself(program: Path, home: Path, corpora: list[Path]) -> Truth:
+    """How often an input of stock libFuzzer shows something new, up to the first that does."""
+    found = made = 0
+    while found < int(FOUND) and made < int(MEASURED):
+        with tempfile.TemporaryDirectory(dir=home) as place:
+            shutil.copytree(corpora[0], place, dirs_exist_ok=True)
+            words = [
+                "-reload=0",
+                f"-seed={made + 1}",
+                f"-runs={MEASURED}",
+                f"-artifact_prefix={place}/",
+            ]
+            first = _first_new([str(program), *words, place, str(corpora[1])], home)
+            found, made = found + (first is not None), made + (first or int(MEASURED))
+    return Truth(found / made, found, made)
+
+
+def _first_new(command: list[str], home: Path) -> int | None:
+    """Inputs from the end of the corpus up to the first that shows something new."""
+    start = 0
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=home) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if match := STATUS.match(line):
+                if match[2] == "INITED":
+                    start = int(match[1])
+                else:
+                    process.kill()
+                    return int(match[1]) - start if match[2] == "NEW" else None
+    raise SystemExit(f"{command[0]} has ended before it found anything: {command}")
 
 
 def _frozen(subject: Subject, work: Path, home: Path, seed: int, corpus: list[Path]) -> Truth:
@@ -150,7 +192,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     asked = parser.parse_args()
     subjects = chosen(asked.names)
-    kinds: dict[str, list[Campaign]] = {"stock, frozen": [], "stock, next": []}
+    kinds: dict[str, list[Campaign]] = {f"stock, {kind}": [] for kind in KINDS}
     for subject in subjects:
         for seed in range(1, asked.repeats + 1):
             for kept, made in zip(
@@ -158,7 +200,9 @@ def main() -> None:
             ):
                 kept.append(made)
             print(f"{subject.name}, seed {seed}: {_told(kinds)}", flush=True)
-    kinds["observed"] = record(subjects, asked.work, asked.repeats, STAGES[:1])
+    record(subjects, asked.work, asked.repeats, STAGES[:1])
+    names = {subject.name for subject in subjects}
+    kinds["observed"] = [one for one in known(asked.work) if one.subject in names]
     print("\n".join(table(kinds)))
 
 

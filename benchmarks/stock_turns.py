@@ -33,6 +33,9 @@ UNITS = re.compile(rb"^stat::number_of_executed_units: (\d+)$", re.MULTILINE)
 LONGEST = 36_000.0
 """Seconds by the clock that a turn may take; it never does."""
 
+LAST_WORDS = 5.0
+"""Seconds that the process which is never interrupted has for its last input."""
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -167,7 +170,7 @@ def compare(program: Path, corpus: Path, turn: float, seconds: float, seed: int)
         passed = time.monotonic() - began
         while alone.used < seconds and alone.ending() is None:
             time.sleep(0.05)
-        alone.end()
+        alone.end(lambda: LAST_WORDS)
         lived = sum(process.lines.glance.latest - process.began for process in Kept.all)
     return Outcome(
         *(program.name, joined(Kept.all), joined(Uninterrupted.all)),

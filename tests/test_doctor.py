@@ -24,7 +24,7 @@ def ask(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_what_the_tests_need_is_found():
     done = ask("--json")
     parts = {part["name"]: part for part in json.loads(done.stdout)["parts"]}
-    for name in ("clang", "C compiler", "gdb", "extra [lab]", "extra [serve]"):
+    for name in ("clang", "C compiler", "gdb", "extra [lab]", "extra [serve]", "extra [fleet]"):
         assert parts[name]["found"], parts[name]
         assert parts[name]["missing"] is None
     assert done.returncode == (2 if any(part["missing"] for part in parts.values()) else 0)

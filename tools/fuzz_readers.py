@@ -9,6 +9,7 @@ that was interrupted goes on with `--first`.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import multiprocessing
 import sys
 import tempfile
@@ -93,6 +94,7 @@ def _one_process(
 def _work(number: int, first: int, end: int, trace: bool, out: Connection) -> None:
     from mutated_formats import FORMATS, Sample, Wrong
 
+    faulthandler.enable()  # where a process is lost, it says in what
     with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as folder:
         sample = Sample(FORMATS[number], Path(folder) / "sample")
         sample.read_whole()

@@ -20,6 +20,8 @@ LAB = ("altair", "numba", "polars", "pyarrow", "vl_convert")
 """What the extra ``lab`` brings."""
 SERVE = ("prometheus_client", "starlette", "uvicorn")
 """What the extra ``serve`` brings."""
+FLEET = ("cryptography", "distributed", "fsspec", "psycopg")
+"""What the extra ``fleet`` brings."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,10 @@ def _serve() -> str:
     return _extra("serve", SERVE)
 
 
+def _fleet() -> str:
+    return _extra("fleet", FLEET)
+
+
 def _extra(name: str, modules: Sequence[str]) -> str:
     missing = ", ".join(module for module in modules if find_spec(module) is None)
     if missing:
@@ -216,5 +222,6 @@ _PARTS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("llvm-symbolizer", "names of functions in reports of sanitizers", _symbolizer),
     ("extra [lab]", "charts, also those of the report; record, replay, simulate, evaluate", _lab),
     ("extra [serve]", "the live page and its metrics: serve, run --serve", _serve),
+    ("extra [fleet]", "campaigns on many machines, and stores in PostgreSQL", _fleet),
     ("plug-ins", "what other packages add: estimators, schedulers, engines", _plugins),
 )
