@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -164,3 +165,15 @@ def test_nonsense_is_no_tally(tmp_path, content):
 def test_a_folder_in_the_place_of_a_tally_is_told(tmp_path):
     with pytest.raises(BadInput, match="cannot be read"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("n", [-1, 2**64])
+def test_a_number_that_cannot_be_counted_is_a_damaged_file(tmp_path: Path, n: int) -> None:
+    path = tmp_path / "progress.json"
+    counts = after(tally(), {5: 7})
+    counts.examined(f"{7:016x}", crash(5), "bug")
+    counts.save(path)
+    told = msgspec.json.decode(path.read_bytes())
+    told["bugs"]["bug"]["n"] = n
+    path.write_bytes(json.dumps(told).encode())
+    assert load(path) is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -35,14 +36,18 @@ SILENT = ""
 """In place of a bug: what did not crash when it was examined."""
 
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+"""What can be counted; a file that says more is damaged."""
+
+
 class Crash(msgspec.Struct, frozen=True):
     """A run that crashed: enough to make its input again, and when it was."""
 
-    lane: int
-    run: int
-    n: int
+    lane: Count
+    run: Count
+    n: Count
     seconds: float
-    length: int
+    length: Count
 
 
 class Trace(msgspec.Struct):
@@ -53,18 +58,18 @@ class Trace(msgspec.Struct):
     """
 
     first: Crash
-    count: int = 0
+    count: Count = 0
     bug: str | None = None
-    tries: int = 0
-    kept: int = 0
+    tries: Count = 0
+    kept: Count = 0
     waiting: list[Crash] = msgspec.field(default_factory=list)
 
 
 class Shown(msgspec.Struct):
     """How often a bug was shown, and when first."""
 
-    count: int
-    n: int
+    count: Count
+    n: Count
     seconds: float
 
 
@@ -82,21 +87,21 @@ class Tally(msgspec.Struct):
     version: int = VERSION
     began: str = ""
     checked: bool = False
-    lanes: list[int] = msgspec.field(default_factory=list)
+    lanes: list[Count] = msgspec.field(default_factory=list)
     seconds: float = 0.0
-    crashes: int = 0
+    crashes: Count = 0
     traces: dict[str, Trace] = msgspec.field(default_factory=dict)
-    seen: int = 0
-    stride: int = 1
+    seen: Count = 0
+    stride: Count = 1
     sample: list[Crash] = msgspec.field(default_factory=list)
     waiting: list[Crash] = msgspec.field(default_factory=list)
-    not_examined: int = 0
-    silent: int = 0
-    hangs: int = 0
-    out_of_memory: int = 0
-    hangs_kept: int = 0
+    not_examined: Count = 0
+    silent: Count = 0
+    hangs: Count = 0
+    out_of_memory: Count = 0
+    hangs_kept: Count = 0
     bugs: dict[str, Shown] = msgspec.field(default_factory=dict)
-    earlier: dict[str, int] = msgspec.field(default_factory=dict)
+    earlier: dict[str, Count] = msgspec.field(default_factory=dict)
     unchecked: list[str] = msgspec.field(default_factory=list)
 
     @property
