@@ -187,18 +187,18 @@ def test_too_early_or_without_discoveries_there_is_no_stop():
 
 @pytest.mark.parametrize(("exponent", "confidence"), [(0.7, 0.8), (1.0, 0.8), (1.0, 0.95)])
 def test_asking_all_the_time_keeps_the_promised_error(exponent, confidence):
-    """Power laws, asked at 60 moments each: few ever hear "stop" above the accepted risk.
+    """Power laws, asked at 30 moments each: few ever hear "stop" above the accepted risk.
 
     Discoveries are a Poisson process with mean 600·(n/size)^b. The accepted risk is below the true
     one until the end of each campaign, so that every stop is a wrong one. At most a share α of the
-    150 campaigns may have any; three standard errors come on top. With b = 1 there is no lag that
+    100 campaigns may have any; three standard errors come on top. With b = 1 there is no lag that
     could hide an error: whoever asks the plain interval each time is wrong far more often.
     """
     rng = np.random.default_rng(5)
-    size, mean, campaigns = 50_000, 600, 150
+    size, mean, campaigns = 50_000, 600, 100
     accepted = 0.999 * exponent * mean / size
     rule, plain = AcceptedRisk(accepted, confidence), RecentRate()
-    moments = [int(n) for n in np.unique(np.geomspace(100, size, 60).astype(int))]
+    moments = [int(n) for n in np.unique(np.geomspace(100, size, 30).astype(int))]
     wrong = naive = 0
     for _ in range(campaigns):
         times = np.ceil(size * rng.random(rng.poisson(mean)) ** (1 / exponent))
