@@ -377,6 +377,17 @@ def test_ten_mistakes_are_told_at_once(home: Path) -> None:
     )  # fmt: skip
 
 
+def test_of_very_many_mistakes_some_are_told_and_the_others_counted(home: Path) -> None:
+    keys = "".join(f"wrong{number} = 1\n" for number in range(120))
+    with pytest.raises(BadInput) as caught:
+        plan_of(home, f'[[target]]\nsources = "a.c"\n{keys}')
+    first, *told = str(caught.value).splitlines()
+    assert "has 120 mistakes" in first
+    assert len(told) == 51
+    assert "wrong0 is not a known key; known: " in told[0]
+    assert told[-1] == "  and 70 more"
+
+
 def test_files_that_are_missing_or_no_text_are_told(home: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.toml cannot be read: No such file"):
         read_plan(home / "none.toml")

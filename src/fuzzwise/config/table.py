@@ -19,6 +19,9 @@ _REQUIRED: Any = object()
 _LONGEST = 80
 """Characters of a value that a message shows."""
 
+MOST_TOLD = 50
+"""Mistakes that are told; of the others, how many there are."""
+
 
 class Table:
     """One table: each method reads a key, checks it, and remembers what is wrong with it."""
@@ -215,9 +218,14 @@ class Table:
             if key in self.foreign:
                 self.problem(key, f"is {shown(value)}; {self.foreign[key]}")
             else:
-                near = difflib.get_close_matches(key, self._known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self._known)}."
-                self.problem(_plain(key), f"is not a known key; {hint}")
+                self.problem(_plain(key), f"is not a known key{self._hint(key)}")
+
+    def _hint(self, key: str) -> str:
+        """What may have been meant; it takes its time, so only where it will be told."""
+        if len(self._problems) > MOST_TOLD:
+            return "."
+        near = difflib.get_close_matches(key, self._known, n=1)
+        return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(self._known)}."
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -239,10 +247,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def complain(path: Path, problems: Sequence[str]) -> None:
-    """Raise all problems as one error, if there are any; each is told once."""
+    """Raise all problems as one error, if there are any; each is told once, up to MOST_TOLD."""
     problems = list(dict.fromkeys(problems))
     if problems:
-        lines = "".join(f"\n  {problem}" for problem in problems)
+        lines = "".join(f"\n  {problem}" for problem in problems[:MOST_TOLD])
+        if len(problems) > MOST_TOLD:
+            lines += f"\n  and {len(problems) - MOST_TOLD:,} more"
         count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
         raise BadInput(f"{path} has {count}; nothing was started:{lines}")
 
