@@ -1,9 +1,20 @@
-"""Live campaigns on eight real libraries, for the study on spending time."""
+"""Live campaigns on real libraries, the default beside Round-Robin, for the study on spending time.
+
+Both campaigns of a pair run at the same time, on one core each, so that whatever else the machine does
+concerns both; the cores change from pair to pair. ``python benchmarks/spend_live.py --pairs 3`` runs
+the pairs that are missing, three minutes each and half.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,53 +23,99 @@ from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.threads import Threads
-from fuzzwise.store.places import open_reader, open_store
+from fuzzwise.store.places import open_store
 from fuzzwise.triage.workers import Workers
-from spend_targets import LIVE, campaign_file
+from spend_targets import HALVES, campaign_file
 
 SCHEDULERS = ("risk-rate", "round-robin")
-SECONDS = 120
-CORES = 2
+SECONDS = 180
+MEMORY = Path("/dev/shm")
+"""Where campaigns are kept meanwhile: on a disk, new files take long while old ones are removed."""
+
+_TURNS = """select targets.name, began, ended, epochs.seconds, epochs.inputs, epochs.discoveries, total_species
+from epochs join targets on targets.id = target_id where total_species is not null order by ended"""
 
 
-def live_campaigns(work: Path, pairs: int) -> list[dict[str, object]]:
-    """What live campaigns showed, one pair after the other; those that are there are kept."""
-    folder = work / "live"
-    folder.mkdir(exist_ok=True)
-    for pair in range(1, pairs + 1):
-        # Who is first changes from pair to pair.
-        for scheduler in SCHEDULERS if pair % 2 else SCHEDULERS[::-1]:
-            file = folder / f"{scheduler}-{pair}.json"
-            if not file.exists():
-                plan_file = campaign_file(work, LIVE, cores=CORES, budget=f"{SECONDS}s")
-                plan = read_plan(plan_file, folder / "campaign")
-                shown = _run(replace(plan, scheduler=scheduler, seed=pair))
-                file.write_text(json.dumps(shown))
-                print(f"{scheduler}, pair {pair}: {shown['coverage'][-1]:,} species", flush=True)
-    return [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
+def live_campaigns(
+    work: Path, pairs: int, halves: tuple[str, ...] = ("choosing", "checking")
+) -> None:
+    """Run the pairs that are missing."""
+    (work / "live").mkdir(exist_ok=True)
+    for half in halves:
+        campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s")  # builds what is missing
+        for pair in range(1, pairs + 1):
+            files = [work / "live" / f"{half}-{pair}-{name}.json" for name in SCHEDULERS]
+            if not all(file.exists() for file in files):
+                _run_pair(work, half, pair, files)
+
+
+def kept_campaigns(work: Path) -> list[dict[str, object]]:
+    """Those that are whole, the two of a pair one after the other."""
+    files = sorted((work / "live").glob("*.json"))
+    return [json.loads(file.read_text()) for file in files]
+
+
+def _run_pair(work: Path, half: str, pair: int, files: list[Path]) -> None:
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    running = []
+    for number, (scheduler, file) in enumerate(zip(SCHEDULERS, files, strict=True)):
+        words = ["--work", str(work), "--one", half, str(pair), scheduler, str(file)]
+        core = cores[(number + pair) % 2]
+        started = subprocess.Popen(
+            [sys.executable, __file__, *words],
+            preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}),
+        )
+        running.append(started)
+    if any(one.wait() for one in running):
+        raise SystemExit(f"A campaign of pair {pair} on the half for {half} has failed.")
+
+
+def _one(work: Path, half: str, pair: int, scheduler: str, file: Path) -> None:
+    plan_file = campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s", epoch=None)
+    home = MEMORY if MEMORY.is_dir() else work
+    with tempfile.TemporaryDirectory(dir=home) as folder:
+        plan = read_plan(plan_file, Path(folder) / "campaign")
+        shown = _run(replace(plan, scheduler=scheduler, seed=pair))
+    partial = file.with_suffix(".part")
+    partial.write_text(json.dumps({"half": half, "pair": pair, **shown}))
+    partial.rename(file)
+    species = {name: total for name, *_, total in shown["turns"]}  # type: ignore[attr-defined]
+    print(f"{half}, pair {pair}, {scheduler}: {sum(species.values()):,} species", flush=True)
 
 
 def _run(plan: CampaignPlan) -> dict[str, object]:
-    """Run it; the coverage of all targets at every second, and what each came to in its time."""
-    shutil.rmtree(plan.folder, ignore_errors=True)
+    """Run it: its turns, as rows of name, begin, end, seconds, inputs, discoveries, species so far."""
+    before = os.times()
     with open_store(plan.folder) as store, Workers(plan.cores) as workers:
         turns = Threads(open_sessions(plan, workers), plan.cores)
         Manager(plan, store, turns).run(plan.budget, lambda: None)
-    reader = open_reader(plan.folder)
-    history, state = reader.history(points=10_000), reader.state()
-    shutil.rmtree(plan.folder, ignore_errors=True)
-    # What ended last may have ended a moment after the budget.
-    moments = [*range(1, SECONDS), SECONDS + 10]
-    coverage = [
-        sum(int(one.species[one.at <= moment][-1:].sum()) for one in history) for moment in moments
-    ]
-    targets = {
-        one.name: {
-            "seconds": one.seconds,
-            "inputs": one.inputs,
-            "species": one.species,
-            "discoveries": one.discoveries,
-        }
-        for one in state.targets
+    after = os.times()
+    with sqlite3.connect(plan.folder / "campaign.db") as connection:
+        rows = connection.execute(_TURNS).fetchall()
+    shutil.rmtree(plan.folder)
+    return {
+        "scheduler": plan.scheduler,
+        "epoch": plan.epoch,
+        "cpu": sum(after[:4]) - sum(before[:4]),
+        "turns": rows,
     }
-    return {"scheduler": plan.scheduler, "coverage": coverage, "targets": targets}
+
+
+def main() -> None:
+    """Run pairs, or one campaign of a pair."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, default=Path("spend-work"))
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--half", choices=tuple(HALVES), help="only this one")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    work = options.work.resolve()
+    if options.one:
+        half, pair, scheduler, file = options.one
+        _one(work, half, int(pair), scheduler, Path(file))
+    else:
+        live_campaigns(work, options.pairs, (options.half,) if options.half else tuple(HALVES))
+
+
+if __name__ == "__main__":
+    main()

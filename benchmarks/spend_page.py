@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from fuzzwise.lab.growth.comparison import compare
-from fuzzwise.lab.growth.foretold import foretell
 from fuzzwise.lab.growth.recording import FOUND, RUNS, SPECIES, GrowthRecording
 from fuzzwise.lab.growth.replay import OUTCOME_NAMES, GrowthReplay, Settings, replay_growth
 from fuzzwise.schedulers.registry import policies
+from spend_live_page import Run, live_tables
 from spend_targets import EPOCH, WHAT, is_for_choosing
 
 REPLAYS = 100
+REPLAYED_EPOCH = 4.0
+"""Seconds of an epoch in replays: the default of campaigns with such budgets."""
 SHARE = 4
 """The budget is this part of all recorded time, so that a target can get as many times its share."""
 RIVALS = (
@@ -26,8 +28,6 @@ RIVALS = (
     "hypofuzz/coverage",
     "thompson",
 )
-Runs = list[dict[str, object]]
-
 HEAD = """# Where time goes best: real targets without bugs
 
 *Made by `make spend-study`; nothing here is written by hand but the words.*
@@ -35,7 +35,8 @@ HEAD = """# Where time goes best: real targets without bugs
 {count} targets of real libraries, Debian's and PyPI's, each recorded alone for {seconds} s, {repeats}, in turns
 of {epoch:g} s. What a target finds depends on its own time only, so any schedule of them
 can be [replayed](growth.md). The [default scheduler](schedulers.md) was designed on every other target in
-alphabetical order, "for choosing"; the others only check it. Budgets are a quarter of all recorded time.
+alphabetical order, "for choosing"; the others only check it. Budgets are a quarter of all recorded time, and epochs
+{replayed:g} s, the default for such budgets.
 
 | target | what | half | inputs | species | discoveries | bugs |
 |---|---|---|---|---|---|---|"""
@@ -66,25 +67,6 @@ species of all targets together over those of Round-Robin, which retires, too. A
 | accepted risk | scheduler | retired, mean | at the end | of the optimum | species |
 |---|---|---|---|---|---|"""
 
-LIVE = """
-## Live
-
-Eight libraries without known bugs in one campaign, two cores, two minutes, by turns with `risk-rate` and with
-`round-robin`. Species of all targets together, and the lowest ratio at any full second after the first round.
-
-| pair | risk-rate | round-robin | ratio at the end | mean ratio | lowest |
-|---|---|---|---|---|---|"""
-
-FORETOLD = """
-### Replay equals live
-
-Discoveries of each live campaign, and what the recordings have for the time that it gave to each target, or for the
-inputs that it made of each, whatever the time. The interval is the spread of repeats. The two differ where the machine
-is not as fast as it was for the recordings: two turns at once share caches and memory.
-
-| campaign | live | foretold by the time | 95 % | by the inputs | 95 % |
-|---|---|---|---|---|---|"""
-
 LIMITS = """
 ## Limits
 
@@ -94,15 +76,24 @@ LIMITS = """
   shares of time are not those of an idle machine.
 - `risk-rate` begins with short looks, and its rivals with whole epochs, as in live campaigns: part of the ratio of areas
   comes from the first round, none of that at the end does.
+- Live campaigns had a machine that did other things, too; what each got of its core is in the tables. Their folders were
+  in memory: on a disk, ext4 takes a millisecond for a new file where thousands were removed within the last minute, as
+  between two campaigns of a study, and short turns pay most of that.
+- Recordings of ten minutes, three times each, would take ten hours and a half on one core:
+  `python benchmarks/spend_study.py --time 600 --repeats 3` records them, and goes on where it was stopped.
 - Species are features of libFuzzer's kind. What they are worth in bugs is not known; the targets here have hardly any."""
 
 
-def page(recordings: Mapping[float | None, GrowthRecording], runs: Runs, seconds: int) -> str:
+def page(recordings: Mapping[float | None, GrowthRecording], runs: list[Run], seconds: int) -> str:
     """All of it."""
     recording = recordings[None]
     lines = [
         HEAD.format(
-            count=len(recording.targets), seconds=seconds, repeats=_times(recording), epoch=EPOCH
+            count=len(recording.targets),
+            seconds=seconds,
+            repeats=_times(recording),
+            epoch=EPOCH,
+            replayed=REPLAYED_EPOCH,
         ),
         *_targets(recording),
         REPLAYED,
@@ -112,8 +103,7 @@ def page(recordings: Mapping[float | None, GrowthRecording], runs: Runs, seconds
         RETIRING,
         *_retiring(recordings),
     ]
-    if runs:
-        lines += [LIVE, *_live(runs), FORETOLD, *_foretold(recording, runs)]
+    lines += live_tables(recording, runs)
     lines.append(LIMITS.format(speed=_speeds(recording)))
     return "\n".join(lines) + "\n"
 
@@ -156,7 +146,7 @@ def _part(recording: GrowthRecording, names: list[str]) -> GrowthRecording:
 
 def _settings(recording: GrowthRecording, cores: int, *, retires: bool = False) -> Settings:
     whole = recording.shortest_seconds * len(recording.targets)
-    return Settings(whole / SHARE / cores, EPOCH, cores, retires)
+    return Settings(whole / SHARE / cores, REPLAYED_EPOCH, cores, retires)
 
 
 def _play(
@@ -245,34 +235,3 @@ def _retiring(recordings: Mapping[float | None, GrowthRecording]) -> Iterator[st
                 f"| {risk:g} | `{name}` | {one.area.value:.1f} | {one.at[0].value:.1f} | {best} "
                 f"| {species[name].ratio.value:.3f} |"
             )
-
-
-def _live(runs: Runs) -> Iterator[str]:
-    by = {
-        name: [run for run in runs if run["scheduler"] == name]
-        for name in ("risk-rate", "round-robin")
-    }
-    for pair, (ours, base) in enumerate(zip(*by.values(), strict=False), start=1):
-        one, other = np.array(ours["coverage"], float), np.array(base["coverage"], float)
-        targets: dict[str, object] = ours["targets"]  # type: ignore[assignment]
-        first = int(np.ceil(len(targets) * EPOCH / 2))
-        ratio = one[first:] / np.maximum(1, other[first:])
-        yield (
-            f"| {pair} | {one[-1]:,.0f} | {other[-1]:,.0f} | {ratio[-1]:.3f} | {ratio.mean():.3f} "
-            f"| {ratio.min():.3f} |"
-        )
-
-
-def _foretold(recording: GrowthRecording, runs: Runs) -> Iterator[str]:
-    for run in runs:
-        targets: dict[str, dict[str, float]] = run["targets"]  # type: ignore[assignment]
-        if not set(targets) <= set(recording.targets):
-            continue
-        found = sum(one["discoveries"] for one in targets.values())
-        cells = []
-        for key in ("seconds", "inputs"):
-            given = {name: one[key] for name, one in targets.items()}
-            told = foretell(recording, given, in_inputs=key == "inputs")
-            held = "holds" if told.low <= found <= told.high else "does not hold"
-            cells.append(f"{told.value:,.0f} | {told.low:,.0f}–{told.high:,.0f}, {held}")
-        yield f"| {run['scheduler']} | {found:,.0f} | {' | '.join(cells)} |"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -38,9 +39,6 @@ PYTHON = (
 WHAT = {one.name: one.what for one in (*SUBJECTS, *MORE_SUBJECTS, *PYTHON)}
 """What each target does, by its name."""
 
-LIVE = ("cjson", "cmark", "expat", "freetype", "libpng", "libxml2", "lz4", "zlib")
-"""Those of live campaigns."""
-
 
 def is_for_choosing(name: str) -> bool:
     """Whether the default may be chosen by what is seen on this target; the others only check it.
@@ -50,9 +48,27 @@ def is_for_choosing(name: str) -> bool:
     return sorted(WHAT).index(name) % 2 == 0
 
 
-def campaign_file(work: Path, names: tuple[str, ...], *, cores: int, budget: str = "") -> Path:
+HAS_BUG = "cjson-utils"
+"""Live campaigns go without it: they are about targets without bugs."""
+
+HALVES = {
+    half: tuple(one for one in sorted(WHAT) if is_for_choosing(one) == is_it and one != HAS_BUG)
+    for half, is_it in (("choosing", True), ("checking", False))
+}
+"""The targets of live campaigns."""
+
+
+def campaign_file(
+    work: Path,
+    names: tuple[str, ...],
+    *,
+    cores: int,
+    budget: str = "",
+    epoch: float | None = EPOCH,
+) -> Path:
     """A campaign file of these targets, which are built and given seeds where they are not yet."""
-    lines = ["[campaign]", f'epoch = "{EPOCH:g}s"', f"cores = {cores}"]
+    lines = ["[campaign]", f"cores = {cores}"]
+    lines += [f'epoch = "{epoch:g}s"'] if epoch else []
     lines += [f'budget = "{budget}"'] if budget else []
     for name in names:
         program = _program(name, work)
@@ -60,8 +76,10 @@ def campaign_file(work: Path, names: tuple[str, ...], *, cores: int, budget: str
         lines.append(f'program = "{program.relative_to(work)}"')
         if program.suffix == ".py":
             lines.append(f'python = "{sys.executable}"')
-    file = work / f"targets-{len(names)}-{cores}.toml"
-    file.write_text("\n".join(lines) + "\n")
+    file = work / f"targets-{names[0]}-{len(names)}-{cores}{'' if epoch else '-default'}.toml"
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    partial.write_text("\n".join(lines) + "\n")
+    partial.rename(file)
     return file
 
 

@@ -188,7 +188,14 @@ def test_sources_are_built_into_the_folder_of_the_campaign(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("budget", "cores", "targets", "epoch"),
-    [(None, 2, 9, 10), (120, 2, 8, 1.2), (120, 1, 50, 1), (86400, 8, 10, 60)],
+    [
+        (None, 2, 9, 10),
+        (120, 2, 8, 4),
+        (60, 1, 5, 2.4),
+        (120, 1, 50, 1),
+        (3600, 2, 20, 14.4),
+        (86400, 8, 10, 60),
+    ],
 )
 def test_the_default_epoch_shares_the_budget_within_bounds(budget, cores, targets, epoch) -> None:
     assert default_epoch(budget, cores, targets) == pytest.approx(epoch)

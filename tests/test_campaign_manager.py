@@ -117,6 +117,16 @@ def test_the_time_of_retired_targets_goes_to_the_others(tmp_path: Path):
     assert {d.target for d in later} == {"fertile"}
 
 
+@pytest.mark.parametrize(
+    ("epoch", "turns"), [(16.0, [2.0, 4.0, 8.0, 16.0, 16.0]), (4.0, [1.0, 1.0, 2.0, 4.0, 4.0])]
+)
+def test_first_turns_are_short_but_worth_the_start_of_a_target(tmp_path: Path, epoch, turns):
+    plan = replace(plan_of(tmp_path, ["a"], cores=1, budget=1000.0), epoch=epoch)
+    sessions = {"a": CLEAN(FERTILE, patience=0.001)}
+    run(plan, sessions, 1000.0, until=lambda state: state.epochs >= len(turns))
+    assert [seconds for seconds, _ in sessions["a"].turns[: len(turns)]] == turns
+
+
 def test_every_decision_says_why(tmp_path: Path):
     plan = plan_of(tmp_path, ["a", "b", "c"], cores=1)
     sessions = {n: CLEAN(FERTILE, bugs={500: n}) for n in ("a", "b", "c")}

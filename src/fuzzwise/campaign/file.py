@@ -24,6 +24,10 @@ EPOCHS_EACH = 25
 SHORTEST, LONGEST, WITHOUT_BUDGET = 1.0, 60.0, 10.0
 """Bounds of the default length of an epoch, and its length where there is no budget; seconds."""
 
+WORTHWHILE, LEAST_EACH = 4.0, 5
+"""Seconds of an epoch beside which the start of a target is little, it takes up to half a second;
+so long is each where every target gets that many."""
+
 MOST_CORES = 1024
 
 
@@ -31,7 +35,8 @@ def read_plan(path: Path, out: Path | None = None) -> CampaignPlan:
     """The plan in a campaign file; ``out`` is the folder of the campaign instead of the file's.
 
     Relative paths in the file are relative to the file. An epoch, where it is not given, lasts
-    budget · cores / (targets · 25), but at least 1 s and at most 60 s.
+    budget · cores / (targets · 25), but at least 4 s, or as many as leave 5 epochs to each target
+    and are no less than 1, and at most 60 s.
     """
     return plan_of(read_toml(path), path, out)
 
@@ -125,7 +130,9 @@ def default_epoch(budget: float | None, cores: int, targets: int) -> float:
     """How long an epoch lasts where the file does not say."""
     if budget is None:
         return WITHOUT_BUDGET
-    return min(max(budget * cores / (targets * EPOCHS_EACH), SHORTEST), LONGEST)
+    share = budget * cores / targets
+    worthwhile = min(WORTHWHILE, share / LEAST_EACH)
+    return min(max(share / EPOCHS_EACH, worthwhile, SHORTEST), LONGEST)
 
 
 def _name(value: Any) -> str:

@@ -26,7 +26,7 @@ from fuzzwise.campaign.roster import Member, Roster
 from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.starting import EXECUTING, SOON
 from fuzzwise.judge import Judgement, Terms
-from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.base import LEAST_LOOK, EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
 from fuzzwise.store.contract import Added, Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, EventState, Stopped
@@ -46,9 +46,6 @@ NO_SPACE = f"The disk is full: no epoch starts until {LEAST_SPACE >> 20} MiB are
 
 LEAST_TURN = 0.1
 """Seconds below which a turn at the end of the budget is not worth its start."""
-
-LEAST_LOOK = 0.25
-"""Seconds of the shortest first turn: to start a target takes nearly as long."""
 
 LAST_WORDS = 1.5
 """Seconds that turns have to end once they are asked to."""

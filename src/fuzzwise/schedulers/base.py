@@ -23,6 +23,10 @@ from fuzzwise.schedulers.kernel import (
 )
 
 
+LEAST_LOOK = 1.0
+"""Seconds of the shortest first turn: to start a target takes up to half of that."""
+
+
 class Functions(NamedTuple):
     """The two functions that make a policy (see ``kernel``)."""
 
@@ -37,8 +41,9 @@ class Policy:
     own_columns: ClassVar[int] = 0
     """How many columns it keeps for each configuration, besides the common ones."""
     first_turn: ClassVar[float] = 1.0
-    """How long the first turn of a configuration is in a live campaign, as a share of an epoch;
-    the next ones double until they are whole epochs. Replays have epochs of one length."""
+    """How long the first turn of a configuration is in a live campaign, as a share of an epoch, but
+    for ``LEAST_LOOK``; the next ones double until they are whole epochs. Replays of recorded runs
+    have epochs of one length."""
 
     needs_coverage: ClassVar[bool] = False
     """Whether it chooses by coverage, which black boxes do not tell."""

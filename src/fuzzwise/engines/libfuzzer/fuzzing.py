@@ -183,6 +183,9 @@ class Fuzzing:
             self._end_overdue()
             watch()
             if self._is_over(now - start, seconds, interrupted):
+                if not interrupted:  # files are written while the target goes on, not after it
+                    self._corpus.write(self._state)
+                    self._seconds += time.monotonic() - now
                 self._finish()
                 return
 

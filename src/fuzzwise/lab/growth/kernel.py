@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, types
 
 from fuzzwise.lab.growth.recording import FOUND, KEPT, LEFT, RATE, RUNS, SPECIES, STOPS
+from fuzzwise.schedulers.base import LEAST_LOOK
 from fuzzwise.schedulers.compiled import ARMS, CHOOSE, GENERATOR, LEARN, MEMORY, compiled
 from fuzzwise.schedulers.kernel import (
     AVAILABLE,
@@ -180,7 +181,8 @@ def growth_kernel(
             arm = choose(arms, memory, rng)
             arms[arm, STARTED] += 1.0
             arms[arm, AVAILABLE] = 0.0
-            length = epoch_seconds * min(1.0, first_turn * 2.0 ** min(turns[arm], 60))
+            look = max(LEAST_LOOK, epoch_seconds * first_turn * 2.0 ** min(turns[arm], 60))
+            length = min(epoch_seconds, look)
             start = spent[arm]
             end = min(start + min(length, budget - now), steps[arm] * step)
             turns[arm] += 1
