@@ -31,6 +31,9 @@ class Given:
     def keep(self, order: Order, totals: Totals | None) -> Answer:
         return Answer()
 
+    def drop(self, order: Order) -> None:
+        pass
+
     def leave(self, run: str, target: str, seconds: float) -> None:
         for name, session in self.sessions.items():
             if target in ("", name):

@@ -79,9 +79,9 @@ def describe(campaign: str, run: str, dask_worker: FleetWorker) -> Machine | Non
     return dask_worker.machine
 
 
-def look(run: str, dask_worker: FleetWorker) -> dict[int, Totals | None]:
-    """How far the turns of a run are."""
-    return dask_worker.station.totals(run)
+def look(run: str, dask_worker: FleetWorker) -> dict[int, tuple[float, Totals | None]]:
+    """How far the turns of a run are, and for how long they have had cores."""
+    return dask_worker.station.look(run)
 
 
 def interrupt(run: str, epochs: Sequence[int], dask_worker: FleetWorker) -> None:
