@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
@@ -20,13 +19,15 @@ import msgspec
 
 from fuzzwise.campaign.fleet.manifest import (
     Manifest,
+    Spot,
     StoredFile,
     area_of,
     decode,
     made,
     manifest_name,
 )
-from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage
+from fuzzwise.campaign.fleet.packs import contents, put
+from fuzzwise.campaign.fleet.storage import Storage
 from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.observer.folder import boot
 from fuzzwise.files import write_whole
@@ -49,12 +50,13 @@ class Stale(Exception):
 class _Record(msgspec.Struct):
     """From which manifests a folder goes on: the last one, and one that may not count.
 
-    By token, with what each of them names: that is stored, whatever else may have been removed.
+    By token, with where the content is that each of them names: that is stored, whatever else may
+    have been removed.
     """
 
     campaign: str
     boot: str
-    manifests: dict[int, frozenset[str]]
+    manifests: dict[int, dict[str, Spot]]
 
 
 class Home:
@@ -84,7 +86,7 @@ class Home:
         """Take a folder that nobody has stored yet as it is; False where there is nothing in it."""
         if self._read() is not None or not self.folder.is_dir() or not self._files():
             return False
-        self._write({0: frozenset()})
+        self._write({0: {}})
         return True
 
     def bring(self, storage: Storage, token: int) -> int:
@@ -102,7 +104,7 @@ class Home:
                 raise Stale
             files = manifest.files
         came = self._restore(storage, files)
-        self._write({token: frozenset(file.digest for file in files)})
+        self._write({token: {file.digest: file.spot for file in files}})
         return came
 
     def keep(
@@ -113,35 +115,44 @@ class Home:
         if record is None or before not in record.manifests:
             raise Stale
         stored = record.manifests[before]
-        files = tuple(
-            StoredFile(name, self._digest(name, info), info.st_mode & 0o777)
-            for name, info in self._files().items()
-        )
-        fresh = [file for file in files if file.digest not in stored]
+        found = self._files()
+        digests = {name: self._digest(name, info) for name, info in found.items()}
+        fresh = {digest: name for name, digest in digests.items() if digest not in stored}
+        spots, went = dict(stored), 0
         # What was found first: whatever happens then, a bug is there with its inputs.
-        fresh.sort(key=lambda file: _urgency(file.path))
-        went = storage.put_objects(
-            area_of(self._target), {file.digest: self.folder / file.path for file in fresh}
+        for urgency in range(3):
+            these = {d: self.folder / n for d, n in fresh.items() if _urgency(n) == urgency}
+            more, sent = put(storage, area_of(self._target), these)
+            spots, went = {**spots, **more}, went + sent
+        files = tuple(
+            StoredFile(name, digest, found[name].st_mode & 0o777, *spots[digest])
+            for name, digest in digests.items()
         )
-        self._write({before: stored, token: frozenset(file.digest for file in files)})
+        self._write({before: stored, token: {file.digest: file.spot for file in files}})
         return made(token, before, files, totals), went
 
     def _restore(self, storage: Storage, files: tuple[StoredFile, ...]) -> int:
-        wanted = {self._place(file.path): file for file in files}
-        for name in self._files(everything=True):
-            if (path := self.folder / name) not in wanted:
-                path.unlink()
-        missing = [(path, file) for path, file in wanted.items() if not _is_same(path, file)]
-        for place in {self.folder, *(path.parent for path, _ in missing)}:
+        wanted = {file.path: file for file in files}
+        here = self._files(everything=True)
+        for name in here.keys() - wanted.keys():
+            (self.folder / name).unlink()
+        missing = [f for f in files if not self._is_same(f, here.get(f.path))]
+        places = {file.path: self._place(file.path) for file in missing}
+        for place in {self.folder, *(path.parent for path in places.values())}:
             place.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            return sum(threads.map(lambda item: self._fetch(storage, *item), missing))
+        came = 0
+        for file, content in contents(storage, area_of(self._target), missing):
+            write_whole(places[file.path], content, to_disk=False)
+            places[file.path].chmod(file.mode & 0o777)
+            came += len(content)
+        return came
 
-    def _fetch(self, storage: Storage, path: Path, file: StoredFile) -> int:
-        content = storage.object(area_of(self._target), file.digest)
-        write_whole(path, content, to_disk=False)
-        path.chmod(file.mode & 0o777)
-        return len(content)
+    def _is_same(self, file: StoredFile, info: os.stat_result | None) -> bool:
+        if info is None or not stat.S_ISREG(info.st_mode):
+            return False
+        with suppress(OSError):
+            return self._digest(file.path, info) == file.digest
+        return False
 
     def _files(self, *, everything: bool = False) -> dict[str, os.stat_result]:
         """The plain files that count, by name; ``everything``: also those that do not."""
@@ -188,17 +199,11 @@ class Home:
         is_sound = record.campaign == self._campaign and is_same_start
         return record if is_sound and self.folder.is_dir() else None
 
-    def _write(self, manifests: dict[int, frozenset[str]]) -> None:
+    def _write(self, manifests: dict[int, dict[str, Spot]]) -> None:
         record = _Record(self._campaign, boot(), manifests)
         self._record.parent.mkdir(parents=True, exist_ok=True)
         # After a power cut it counts for nothing anyway: the machine was started again.
         write_whole(self._record, msgspec.msgpack.encode(record), to_disk=False)
-
-
-def _is_same(path: Path, file: StoredFile) -> bool:
-    with suppress(OSError):
-        return stat.S_ISREG(path.lstat().st_mode) and _hash(path) == file.digest
-    return False
 
 
 def _hash(path: Path) -> str:

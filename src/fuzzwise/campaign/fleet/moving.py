@@ -73,7 +73,7 @@ def take_along(
                 manifest, _ = home.keep(storage, before, newest + 1, session.totals())
             except Stale:
                 continue
-            if known is None or manifest.digests != known.digests:
+            if known is None or manifest.contents != known.contents:
                 storage.put(manifest_name(target.name), encode(manifest))
                 manifests[target.name] = manifest
 

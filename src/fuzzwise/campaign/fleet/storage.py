@@ -99,6 +99,12 @@ class Storage:
             see_to_disk(Path(f"{self._root}/{object_name(area, '')}"))
         return went
 
+    def put_content(self, area: str, content: bytes) -> tuple[str, int]:
+        """Store content by its hash; its name, and how many bytes went there."""
+        digest, packed = hashlib.sha256(content).hexdigest(), _packed(content)
+        self.put(object_name(area, digest), packed)
+        return digest, len(packed)
+
     def object(self, area: str, digest: str) -> bytes:
         """Content by its hash, checked; OSError where it is missing or damaged."""
         packed = self.get(object_name(area, digest))
