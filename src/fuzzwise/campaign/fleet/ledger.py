@@ -26,7 +26,7 @@ from fuzzwise.campaign.fleet.manifest import (
     manifest_name,
 )
 from fuzzwise.campaign.fleet.messages import Answer
-from fuzzwise.campaign.fleet.moving import IDENTITY, take_along
+from fuzzwise.campaign.fleet.moving import HOMES, IDENTITY, is_stored_at, take_along
 from fuzzwise.campaign.fleet.packs import contents
 from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage, object_name, shown_url
 from fuzzwise.campaign.fleet.travel import send
@@ -47,6 +47,10 @@ PAUSE = 1.0
 CRASHES = "crashes/"
 
 
+class StorageGone(BadInput):
+    """The storage cannot be used; perhaps later."""
+
+
 class StoredLedger:
     """All manifests of a campaign; ``campaign`` is its name among all campaigns."""
 
@@ -61,7 +65,7 @@ class StoredLedger:
             for name, manifest in self._manifests.items():
                 self._fetch_crashes(name, manifest)  # this manager may be on another machine
         except OSError as error:
-            raise BadInput(
+            raise StorageGone(
                 f"The storage {shown_url(url)} cannot be used ({error}). Check that it is there "
                 "and may be written."
             ) from error
@@ -150,6 +154,12 @@ class StoredLedger:
         try:
             return self.storage.get(IDENTITY).decode()
         except FileNotFoundError:
+            if is_stored_at(self._plan.folder, self.storage.url):
+                # Who began anew here would lose all that is there when it comes back.
+                raise OSError(
+                    "it has nothing of this campaign, which was stored there; if that is lost, "
+                    f"remove the folder {HOMES} of the campaign"
+                ) from None
             name = uuid.uuid4().hex
             self.storage.put(IDENTITY, name.encode())
             return name
