@@ -30,7 +30,7 @@ from fuzzwise.campaign.fleet.packs import contents, put
 from fuzzwise.campaign.fleet.storage import Storage
 from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.observer.folder import boot
-from fuzzwise.files import write_whole
+from fuzzwise.files import write_anew, write_whole
 from fuzzwise.received import MOST_DATA, read_limited
 
 SCRATCH = ("scratch",)
@@ -142,8 +142,8 @@ class Home:
             place.mkdir(parents=True, exist_ok=True)
         came = 0
         for file, content in contents(storage, area_of(self._target), missing):
-            write_whole(places[file.path], content, to_disk=False)
-            places[file.path].chmod(file.mode & 0o777)
+            # Half a folder counts for nothing: it has no record until all is there.
+            write_anew(str(places[file.path]), content, file.mode & 0o777)
             came += len(content)
         return came
 
