@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Mapping
@@ -30,6 +31,9 @@ class Given:
 
     def keep(self, order: Order, totals: Totals | None) -> Answer:
         return Answer()
+
+    def drop(self, order: Order) -> None:
+        pass
 
     def leave(self, run: str, target: str, seconds: float) -> None:
         for name, session in self.sessions.items():
@@ -94,7 +98,13 @@ class Cluster:
         node.configure()
         self._scheduler = await node.FleetScheduler(host="tcp://127.0.0.1", port=0, dashboard=False)
         self.address = self._scheduler.address
-        self._worker = node.FleetWorker(self.address, nthreads=4 * self.cores, name="here")
+        self._folder = tempfile.TemporaryDirectory(prefix="fleet-cluster-")
+        self._worker = node.FleetWorker(
+            *(self.address,),
+            nthreads=4 * self.cores,
+            name="here",
+            local_directory=self._folder.name,
+        )
         self._worker.station = Station(self.source, self.cores)
         self._worker.machine = node.machine_of(self._worker.station, "here", ())
         await self._worker
@@ -102,3 +112,4 @@ class Cluster:
     async def _close(self) -> None:
         await self._worker.close(timeout=2)
         await self._scheduler.close()
+        self._folder.cleanup()

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,13 +23,14 @@ from waiting import wait_until
 
 
 @contextmanager
-def fleet(*words: object) -> Iterator[str]:
+def fleet(*words: object, env: Mapping[str, str] | None = None) -> Iterator[str]:
     """`fuzzwise fleet …` while in here; the address that it tells."""
     process = subprocess.Popen(
         [sys.executable, "-m", "fuzzwise", "fleet", *map(str, words)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
+        env=env,
     )
     try:
         assert process.stdout is not None
@@ -57,7 +58,8 @@ def recount(plan: CampaignPlan, url: str, scratch: Path) -> dict[str, tuple[int,
     The folder is made anew from the storage, so that nothing that a machine knows helps.
     """
     storage = Storage(url)
-    told = {target.name: target.inputs for target in open_reader(plan.folder).state().targets}
+    state = open_reader(plan.store or plan.folder).state()
+    told = {target.name: target.inputs for target in state.targets}
     found = {}
     with Workers(1) as workers:
         for target in plan.targets:

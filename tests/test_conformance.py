@@ -284,6 +284,7 @@ def test_the_executor_keeps_to_its_contract(cores):
         ("close", broken_executors.Patient),
         ("wait", broken_executors.Sleepy),
         ("news", broken_executors.Talkative),
+        ("capacity", broken_executors.Timeless),
     ],
 )
 def test_a_broken_executor_is_found_out(clause, broken):

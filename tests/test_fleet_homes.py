@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzzwise.campaign.executor import Turn
-from fuzzwise.campaign.fleet import manifest
+from fuzzwise.campaign.fleet import manifest, packs
 from fuzzwise.campaign.fleet.homes import Home, Stale
 from fuzzwise.campaign.fleet.ledger import StoredLedger
 from fuzzwise.campaign.fleet.manifest import StoredFile, manifest_name
@@ -69,6 +69,37 @@ def test_only_what_is_new_is_stored(tmp_path):
     before = len(files_of([tmp_path / "stored things"]))
     one.keep(shared, 2, 3, None)
     assert len(files_of([tmp_path / "stored things"])) == before + 1
+
+
+def test_a_thousand_inputs_are_few_objects_and_come_back(tmp_path):
+    shared, one, other = storage(tmp_path), home(tmp_path, "one"), home(tmp_path, "other")
+    one.bring(shared, 0)
+    for number in range(300):
+        write(one, f"corpus/{number}", str(number % 290).encode())
+    write(one, "corpus/large", b"l" * (packs.SMALL + 1))
+    write(one, "crashes/b/input", b"boom")
+    kept, _ = one.keep(shared, 0, 1, None)
+    shared.put(manifest_name("t"), manifest.encode(kept))
+    assert len(files_of([tmp_path / "stored things/targets/t/objects"])) == 3
+    other.bring(shared, 1)
+    assert content(other.folder) == content(one.folder)
+    (other.folder / "corpus/7").unlink()
+    write(other, "corpus/new", b"8")  # known content, under another name
+    kept, went = other.keep(shared, 1, 2, None)
+    assert went == 0
+    shared.put(manifest_name("t"), manifest.encode(kept))
+    one.bring(shared, 2)
+    assert content(one.folder) == content(other.folder)
+    assert "corpus/7" not in content(one.folder)
+
+
+def test_content_that_comes_again_after_it_was_removed_is_stored_again(tmp_path):
+    shared, one = storage(tmp_path), home(tmp_path, "one")
+    one.bring(shared, 0)
+    for token, text in enumerate((b"a", b"b", b"a"), start=1):
+        write(one, "crashes/b/report", text)
+        _, went = one.keep(shared, token - 1, token, None)
+        assert went
 
 
 def test_work_that_was_never_written_down_is_told_by_the_next_turn_from_there(tmp_path):

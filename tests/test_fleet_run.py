@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import observed_target
@@ -124,6 +126,33 @@ def test_a_target_that_no_machine_can_run_is_broken_with_the_reason(tmp_path):
     (target,) = (t for t in open_reader(folder).state().targets if t.name == "foreign")
     assert target.state == BROKEN
     assert "its program is for riscv64" in target.detail
+
+
+def test_a_manager_waits_for_the_storage_that_it_had_and_nothing_is_left_behind(tmp_path):
+    file = campaign(tmp_path, "out")
+    folder, passing = read_plan(file).folder, tmp_path / "passing"
+    passing.mkdir()
+    environment = {**os.environ, "TMPDIR": str(passing)}
+    words = ("local", "--workers", 1, "--port", 0, "--work", tmp_path / "work")
+    with fleet(*words, env=environment) as address:
+        run = ("run", file, "--fleet", address)
+        with ended(Started(*run, "--quiet")):
+            wait_for_more(folder, "turns")
+        stored, aside = folder / "fleet", tmp_path / "aside"
+        stored.rename(aside)
+        words = [sys.executable, "-m", "fuzzwise", *map(str, run)]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as again:
+            try:
+                assert again.stderr is not None
+                assert any("It is waited for" in line for line in again.stderr)
+                aside.rename(stored)
+                wait_for_more(folder, "turns from what is stored")
+            finally:
+                again.terminate()
+    plan = read_plan(file)
+    counts = recount(plan, f"file://{stored}", tmp_path / "recount")
+    assert all(store == kept > 0 for store, kept in counts.values()), counts
+    assert list(passing.iterdir()) == []
 
 
 def test_only_certificates_of_the_same_authority_are_let_in(tmp_path):

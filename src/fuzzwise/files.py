@@ -79,6 +79,23 @@ def write_whole(path: Path, content: bytes, *, to_disk: bool = True) -> None:
         file.write(content)
 
 
+def write_anew(path: str, content: bytes, mode: int) -> None:
+    """Write a file in the place of what has its name; a link there is replaced, not followed.
+
+    It is cheap, and not whole where the process ends meanwhile.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108  # of many thousand files, objects take as long as the rest
+    handle = os.open(path, _EXCLUSIVELY | os.O_WRONLY, mode)
+    try:
+        os.fchmod(handle, mode)
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+    finally:
+        os.close(handle)
+
+
 def make_private(folder: Path) -> None:
     """Make a folder, where it is missing, that is its owner's alone; one that is there stays."""
     make_folders(folder, mode=0o700)

@@ -3,8 +3,10 @@
 The manager decides which target gets the next turn; an executor has the sessions, and the cores
 they run on. What holds:
 
-- *Capacity.* ``free`` is how many cores have no work. A turn takes as many as it says, from
-  ``start`` until its result was handed out.
+- *Capacity.* ``free`` is how many cores can be given out. A turn takes as many as it says, from
+  ``start`` until it is about to end, ``ahead`` seconds before that at most; at the latest until its
+  result was handed out. One that is started on cores that are not left yet waits for them: its time
+  begins when it has them.
 - *Every turn has one result*, in whichever order they come: totals, or a sentence about what is
   wrong with the target, or that it was ``lost``. A lost turn says nothing about its target: where
   it ran is gone, and the target is given out again.
@@ -41,13 +43,15 @@ class Turn:
 class Result:
     """What came of a turn: totals, or a sentence about what went wrong with the target.
 
-    ``lost``: nobody knows, and nobody will; neither says anything then.
+    ``lost``: nobody knows, and nobody will; neither says anything then. ``took``: seconds for which
+    it had its cores.
     """
 
     turn: Turn
     totals: Totals | None = None
     problem: str = ""
     lost: bool = False
+    took: float = 0.0
 
 
 class Executor(Protocol):
@@ -59,8 +63,13 @@ class Executor(Protocol):
         ...
 
     @property
+    def ahead(self) -> float:
+        """Seconds before its end at which the cores of a turn count as free, at most."""
+        ...
+
+    @property
     def free(self) -> int:
-        """Cores without work; less than 0 where some have gone with work on them."""
+        """Cores without work, or about to be; less than 0 where turns wait for some."""
         ...
 
     @property
@@ -73,7 +82,14 @@ class Executor(Protocol):
         ...
 
     def wait(self, seconds: float) -> list[Result]:
-        """The results that are there, or the first that come within so many seconds."""
+        """The results that are there, or the first that come within so many seconds.
+
+        It may return sooner, without any, when there is something else to see.
+        """
+        ...
+
+    def under_way(self, turn: Turn) -> float:
+        """For how many seconds a turn has had its cores, as far as is known; 0 where it waits."""
         ...
 
     def totals(self, target: str) -> Totals | None:

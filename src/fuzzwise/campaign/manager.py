@@ -81,7 +81,6 @@ class Manager:
         self._no_space = False
         self._notice: EventState | None = None
         self._interrupted = False
-        self._began: dict[int, float] = {}
         self._made = 0
         self._before = 0.0
         self._start = clock()
@@ -151,8 +150,7 @@ class Manager:
                 next_save = now + SAVE_EVERY
                 self._write(lambda store, at: store.tick(at))
                 self._look_at_turns()
-            for sentence in self._executor.news():
-                self._event("fleet", "", sentence)
+            self._tell_news()
             self._start_turns(budget)
             watch()
             left = TICK if budget is None else min(TICK, max(0.0, budget - self._now))
@@ -178,8 +176,8 @@ class Manager:
         scheduler = self._scheduler
         while self._executor.free > 0 and not self._no_space and scheduler.is_anyone_available():
             left = float("inf") if budget is None else budget - self._now
-            if left < LEAST_TURN:
-                return
+            if left < max(LEAST_TURN, self._executor.ahead):
+                return  # on cores that are about to be left, it would not even begin
             arm = scheduler.choose()
             member = self._roster.members[arm]
             scheduler.pause(arm)
@@ -193,7 +191,6 @@ class Manager:
             look = max(epoch_seconds * scheduler.next_turn(arm), LEAST_LOOK)
             seconds = min(left, epoch_seconds, look)
             cores = min(member.plan.jobs, self._executor.free)
-            self._began[epoch] = self._now
             self._executor.start(Turn(member.name, epoch, seconds, cores))
 
     def _why(self, arm: int) -> Choice:
@@ -234,8 +231,7 @@ class Manager:
 
     def _take(self, result: Result) -> None:
         member = self._roster.by_name[result.turn.target]
-        took = self._now - self._began.get(result.turn.epoch, self._now)
-        cost, inputs = took * result.turn.cores, 0
+        cost, inputs = result.took * result.turn.cores, 0
         totals = None if result.lost else result.totals or self._executor.totals(member.name)
         if totals is None:
             self._store.fail_epoch(result.turn.epoch, self._now)
@@ -275,6 +271,10 @@ class Manager:
         for warning in member.not_said(turn.warnings):
             self._event("warning", member.name, warning)
 
+    def _tell_news(self) -> None:
+        for sentence in self._executor.news():
+            self._event("fleet", "", sentence)
+
     def _look_at_turns(self) -> None:
         """Tell what cannot wait until the end of a turn: that a target does not start."""
         for turn in self._executor.running:
@@ -303,7 +303,7 @@ class Manager:
         """Whether a turn has gone on for a while without a single input of its target, ever."""
         totals = self._executor.totals(turn.target)
         has_run = totals is not None and totals.observation.n
-        return not has_run and self._now - self._began[turn.epoch] >= SOON
+        return not has_run and self._executor.under_way(turn) >= SOON
 
     # ── saving ────────────────────────────────────────────────────────────────────────────────
 
@@ -345,7 +345,8 @@ class Manager:
 
     def _end(self, stopped: Stopped, *, used: bool) -> Stopped:
         """Let the turns end, and save everything; ``used``: there was no time to begin with."""
-        late = [turn for turn in self._executor.running if self._is_late(turn)]
+        running = self._executor.running
+        late = {t.target: self._executor.under_way(t) for t in running if self._is_late(t)}
         self._executor.interrupt()
         deadline = self._clock() + self._last_words
         while self._executor.running and (left := deadline - self._clock()) > 0:
@@ -354,8 +355,9 @@ class Manager:
         self._wait(0.0)
         self._no_space = False
         self._take_results()
-        for turn in late:
-            self._roster.was_late(turn.target, self._now - self._began[turn.epoch])
+        for name, seconds in late.items():
+            self._roster.was_late(name, seconds)
+        self._tell_news()
         if stopped.reason == "time-budget" and not self._made:
             stopped = Stopped("nothing-ran", _nothing_ran(stopped, used=used))
         self._write(lambda store, at: store.event(at, "stopped", "", stopped.detail))

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from fuzzwise.campaign.executor import Result, Turn
 from fuzzwise.engines.contract import Session, Totals
@@ -23,12 +24,15 @@ class Threads:
     when that thread ends.
     """
 
+    ahead = 0.0
+
     def __init__(self, sessions: Mapping[str, Session], cores: int) -> None:
         self.cores = cores
         self._sessions = sessions
         self._todo: queue.SimpleQueue[Turn] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._running: dict[int, Turn] = {}
+        self._began: dict[int, float] = {}
         for number in range(cores):
             threading.Thread(target=self._work, name=f"core-{number}", daemon=True).start()
 
@@ -45,6 +49,7 @@ class Threads:
     def start(self, turn: Turn) -> None:
         """Begin a turn."""
         self._running[turn.epoch] = turn
+        self._began[turn.epoch] = time.monotonic()
         self._todo.put(turn)
 
     def wait(self, seconds: float) -> list[Result]:
@@ -56,7 +61,12 @@ class Threads:
             except queue.Empty:
                 return found
             del self._running[result.turn.epoch]
-            found.append(result)
+            took = time.monotonic() - self._began.pop(result.turn.epoch)
+            found.append(replace(result, took=took))
+
+    def under_way(self, turn: Turn) -> float:
+        """For how many seconds a turn has had its cores."""
+        return time.monotonic() - self._began.get(turn.epoch, time.monotonic())
 
     def totals(self, target: str) -> Totals | None:
         """What is known of a target; a folder that cannot be read knows nothing."""

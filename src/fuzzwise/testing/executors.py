@@ -110,28 +110,44 @@ class _Maker:
 
 
 def _check_capacity(maker: _Maker) -> None:
-    """That a turn takes as many cores as it says, until its result was handed out."""
+    """That a turn takes as many cores as it says, until it is about to end."""
     most = maker.cores
     sessions = {f"t{i}": PaperSession() for i in range(most)}
     with maker.of(**sessions) as executor:
         _need_free(executor, most, 0, "before the first turn")
         turns = []
         for taken, name in enumerate(sessions, start=1):
-            turns.append(maker.start(executor, name))
+            turns.append(maker.start(executor, name, maker.long))
             _need_free(executor, most - taken, taken, f"with {taken} turns under way")
         same = sorted(turn.epoch for turn in executor.running) == [turn.epoch for turn in turns]
         need(same, "capacity", f"{executor.running} are running, and not {turns}.")
+        began = maker.until(lambda: all(session.asked for session in sessions.values()))
+        need(began, "capacity", f"on {most} cores, so many turns did not begin.")
+        executor.interrupt()
         ended = maker.until(lambda: all(session.ended for session in sessions.values()))
-        need(ended, "on time", f"turns of {SHORT} seconds did not end.")
-        _need_free(executor, 0, most, "before any result was handed out")
+        need(ended, "on time", "turns did not end after interrupt.")
+        if not executor.ahead:
+            _need_free(executor, 0, most, "before any result was handed out")
         maker.results(executor, most)
         _need_free(executor, most, 0, "when all results were handed out")
-        maker.start(executor, "t0", cores=most)
-        _need_free(executor, 0, 1, f"with a turn on all {most} cores")
-        maker.results(executor, 1)
-        seconds, jobs = sessions["t0"].asked[-1]
-        said = f"a turn of {SHORT} s on {most} cores was asked of the session as {seconds}, {jobs}."
-        need(jobs == most and 0 < seconds <= SHORT, "capacity", said)
+        _check_all_cores(maker, executor, sessions["t0"])
+
+
+def _check_all_cores(maker: _Maker, executor: Executor, session: PaperSession) -> None:
+    """That one turn can have all cores, and that it is told how long it had them."""
+    most, before = maker.cores, len(session.asked)
+    turn = maker.start(executor, "t0", maker.long, cores=most)
+    _need_free(executor, 0, 1, f"with a turn on all {most} cores")
+    need(maker.until(lambda: len(session.asked) > before), "on time", "a turn did not begin.")
+    seconds, jobs = session.asked[-1]
+    said = f"a turn of {turn.seconds} s on {most} cores was asked as {seconds}, {jobs}."
+    need(jobs == most and 0 < seconds <= turn.seconds, "capacity", said)
+    has_begun = maker.until(lambda: executor.under_way(turn) > 0)
+    need(has_begun, "under_way", "of a turn that is under way, 0 seconds are told.")
+    executor.interrupt()
+    (result,) = maker.results(executor, 1, "on time", "after interrupt, ")
+    said = f"a turn that ran has taken {result.took} seconds."
+    need(0 < result.took < turn.seconds, "capacity", said)
 
 
 def _need_free(executor: Executor, free: int, running: int, when: str) -> None:

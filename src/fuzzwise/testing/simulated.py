@@ -46,10 +46,12 @@ class PaperSession:
                 raise self.problem
             if self.meeting:
                 self.meeting.wait()
-            deadline = time.monotonic() + seconds
-            while (left := deadline - time.monotonic()) > 0 and not self._stop.is_set():
-                self._stop.wait(min(STEP, left))
-                self.seconds += STEP * jobs
+            now = time.monotonic()
+            deadline = now + seconds
+            while now < deadline and not self._stop.is_set():
+                self._stop.wait(min(STEP, deadline - now))
+                before, now = now, time.monotonic()
+                self.seconds += (now - before) * jobs
             return self._told()
         finally:
             self._stop.clear()

@@ -2,7 +2,8 @@
 
 A target is at one machine at a time and stays there as long as a core is free for it; else it goes
 on where one is. What a machine cannot run goes to another. Where a machine is gone its turns are
-lost, and their targets go on elsewhere from what was stored.
+lost, and their targets go on elsewhere from what was stored. Cores are given out again a moment
+before they are free: the next turn is made ready while the last one ends.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,8 @@ from fuzzwise.campaign.executor import Result, Turn
 from fuzzwise.campaign.fleet import node
 from fuzzwise.campaign.fleet.link import PACE, Link, Lost
 from fuzzwise.campaign.fleet.messages import Answer, Machine, Order
+from fuzzwise.campaign.fleet.tally import Tally
+from fuzzwise.campaign.fleet.timetable import AHEAD, Timetable
 from fuzzwise.engines.contract import Totals
 from fuzzwise.errors import FuzzwiseError
 from fuzzwise.text import printable
@@ -67,6 +70,7 @@ class _Placed:
     cores: int = 0
     interrupted: bool = False
     latest: Totals | None = None
+    began: float | None = None
     over: bool = False
 
 
@@ -77,17 +81,24 @@ class Fleet:
         self._link = link
         self._ledger = ledger
         self._campaign = campaign
-        self._lock = threading.Lock()  # of the four below
+        self._lock = threading.Lock()  # of the six below
         self._running: dict[int, _Placed] = {}
+        self._timetable = Timetable()
+        self._unplaced = 0
+        self._known: Mapping[str, Machine] = {}
         self._homes: dict[str, str] = {}
         self._unfit: dict[tuple[str, str], str] = {}
         self._resting: dict[str, float] = {}
         self._looking: set[str] = set()
         self._done: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._closing = False
-        self.moved = [0, 0]
-        """Bytes that machines have stored, and fetched."""
+        self._tally = Tally()
         link.start(self._look())
+
+    @property
+    def ahead(self) -> float:
+        """Seconds before its end at which the cores of a turn count as free."""
+        return AHEAD
 
     @property
     def cores(self) -> int:
@@ -96,11 +107,16 @@ class Fleet:
 
     @property
     def free(self) -> int:
-        """Cores without work; less than 0 where some have gone with work on them."""
+        """Cores without work, or about to be; less than 0 where turns wait for some."""
         now = time.monotonic()
         with self._lock:
-            usable = sum(m.cores for m in self._link.machines.values() if self._is_up(m, now))
-            return usable - sum(placed.turn.cores for placed in self._running.values())
+            machines = self._here(now)
+            resting = [name for name, until in self._resting.items() if until > now]
+            free = self._timetable.free(now) - self._unplaced
+            if resting:
+                down = (at for at, machine in machines.items() if machine.name in resting)
+                free -= sum(self._timetable.free_at(at, now) for at in down)
+            return free
 
     @property
     def running(self) -> Sequence[Turn]:
@@ -116,10 +132,12 @@ class Fleet:
         """Begin a turn."""
         with self._lock:
             placed = self._running[turn.epoch] = _Placed(turn)
+            self._unplaced += turn.cores
         self._link.start(self._see_through(placed))
 
     def wait(self, seconds: float) -> list[Result]:
         """The results that are there, or the first that come within so many seconds."""
+        seconds = min(seconds, self._until_free())
         found: list[Result] = []
         while True:
             try:
@@ -130,6 +148,13 @@ class Fleet:
                 if self._running.pop(result.turn.epoch, None) is None:
                     continue
             found.append(result)
+
+    def under_way(self, turn: Turn) -> float:
+        """For how many seconds a turn has had its cores, as of the latest look; 0: it waits."""
+        with self._lock:
+            placed = self._running.get(turn.epoch)
+            began = placed.began if placed else None
+        return 0.0 if began is None else time.monotonic() - began
 
     def totals(self, target: str) -> Totals | None:
         """What is known of a target; in the midst of a turn, as of the latest look."""
@@ -158,6 +183,8 @@ class Fleet:
         self._link.start(self._close(seconds, closed))
         closed.wait(seconds + HURRY)
         self._ledger.close()
+        if told := self._tally.told():
+            self._link.tell(told)
         self._link.close(HURRY)
 
     # ── in the line's thread ──────────────────────────────────────────────────────────────────
@@ -183,6 +210,8 @@ class Fleet:
     def _hand_out(self, placed: _Placed, result: Result) -> None:
         with self._lock:
             placed.over, placed.latest = True, None
+            if not placed.address:
+                self._unplaced -= placed.turn.cores
         self._done.put(result)
 
     def _why_nowhere(self, target: str) -> str:
@@ -199,13 +228,19 @@ class Fleet:
             machine = await self._place(placed)
             if machine is None:
                 return None
-            errand = await self._errand(turn)
-            order = Order(self._campaign, self._link.run, turn, placed.cores, errand)
-            answer = await self._link.ask(machine.address, order)
+            since = 0.0
+            try:
+                errand = await self._errand(turn)
+                order = Order(self._campaign, self._link.run, turn, placed.cores, errand)
+                answer = await self._link.ask(machine.address, order)
+                since = answer.since
+            finally:
+                self._left(placed, since)
             if answer.unfit:
                 with self._lock:
                     self._unfit[turn.target, machine.name] = f"{machine.name}: {answer.unfit}"
-                    placed.address, placed.cores = "", 0
+                    placed.address = ""
+                    self._unplaced += turn.cores
                 continue
             if answer.resting:
                 self._rest(machine, answer.resting)
@@ -225,9 +260,9 @@ class Fleet:
         turn = placed.turn
         if answer.totals is None and not answer.problem:
             raise Lost
-        self.moved[0] += answer.moved[0]
-        self.moved[1] += answer.moved[1]
-        result = Result(turn, None if answer.problem else answer.totals, answer.problem)
+        self._tally.add(answer)
+        totals = None if answer.problem else answer.totals
+        result = Result(turn, totals, answer.problem, took=answer.took)
         then = partial(self._hand_out, placed, result)
         if not await asyncio.to_thread(self._ledger.take, turn, answer, then):
             raise Lost
@@ -240,29 +275,64 @@ class Fleet:
                 raise Lost
             target = placed.turn.target
             with self._lock:
-                fit = [m for m in machines.values() if (target, m.name) not in self._unfit]
-                if not fit:
-                    return None
-                if machine := self._choose(target, fit):
-                    free = machine.cores - self._used(machine.address)
-                    placed.address = machine.address
-                    placed.cores = min(placed.turn.cores, free)
+                if machine := self._choose(target, time.monotonic()):
+                    self._put(placed, machine, time.monotonic())
                     before, self._homes[target] = self._homes.get(target), machine.name
+                elif all((target, m.name) in self._unfit for m in machines.values()):
+                    return None
             if machine:
                 self._take_leave(machines, target, before, machine)
                 return machine
             await asyncio.sleep(0.02)
 
-    def _choose(self, target: str, fit: list[Machine]) -> Machine | None:
-        """Its home where a core is free there; else the machine with most free cores."""
-        now = time.monotonic()
-        free = {m: m.cores - self._used(m.address) for m in fit if self._is_up(m, now)}
-        able = [machine for machine, cores in free.items() if cores > 0]
-        home = self._homes.get(target)
-        return max(able, key=lambda m: (m.name == home, free[m], m.name), default=None)
+    def _put(self, placed: _Placed, machine: Machine, now: float) -> None:
+        turn = placed.turn
+        placed.address = machine.address
+        placed.cores = min(turn.cores, self._timetable.free_at(machine.address, now))
+        self._unplaced -= turn.cores
+        self._timetable.add(machine.address, turn.epoch, placed.cores, turn.seconds, now)
 
-    def _used(self, address: str) -> int:
-        return sum(p.cores for p in self._running.values() if p.address == address)
+    def _left(self, placed: _Placed, since: float) -> None:
+        """A turn has given its cores back, so many seconds ago."""
+        now = time.monotonic()
+        with self._lock:
+            self._timetable.remove(placed.address, placed.turn.epoch, now - since, now)
+
+    def _choose(self, target: str, now: float) -> Machine | None:
+        """Its home where a core is free there; else the machine that is ready first."""
+        machines = self._here(now)
+        able = [
+            machine
+            for address in self._timetable.open(now)
+            if self._is_up(machine := machines[address], now)
+            and (target, machine.name) not in self._unfit
+        ]
+        home, times = self._homes.get(target), self._timetable
+        return max(
+            able,
+            key=lambda m: (
+                m.name == home,
+                -times.ready(m.address, now),
+                times.free_at(m.address, now),
+                m.name,
+            ),
+            default=None,
+        )
+
+    def _here(self, now: float) -> Mapping[str, Machine]:
+        """The machines that are there, as the timetable has them."""
+        machines = self._link.machines
+        if machines is not self._known:
+            self._known = machines
+            self._timetable.there({at: m.cores for at, m in machines.items()}, now)
+        return machines
+
+    def _until_free(self) -> float:
+        """Seconds until there may be more cores to be given out, if time alone brings them."""
+        now = time.monotonic()
+        with self._lock:
+            change = self._timetable.next_change(now)
+        return float("inf") if change is None else change - now
 
     def _is_up(self, machine: Machine, now: float) -> bool:
         return self._resting.get(machine.name, 0.0) <= now
@@ -273,7 +343,7 @@ class Fleet:
         self._link.tell(f"{machine.name} gets no work for {REST:.0f} s. {printable(why)}")
 
     def _take_leave(
-        self, machines: dict[str, Machine], target: str, before: str | None, now: Machine
+        self, machines: Mapping[str, Machine], target: str, before: str | None, now: Machine
     ) -> None:
         """Have the machine at which a target was close its session."""
         for machine in machines.values():
@@ -302,11 +372,13 @@ class Fleet:
             return
         finally:
             self._looking.discard(address)
+        now = time.monotonic()
         with self._lock:
-            for epoch, totals in found.items():
+            for epoch, (seconds, totals) in found.items():
                 placed = self._running.get(epoch)
-                if placed and not placed.over and totals is not None:
-                    placed.latest = totals
+                if placed and not placed.over:
+                    placed.began = now - seconds
+                    placed.latest = totals or placed.latest
 
     async def _close(self, seconds: float, closed: threading.Event) -> None:
         words = (self._link.run, "", seconds)

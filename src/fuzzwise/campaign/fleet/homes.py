@@ -11,24 +11,26 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from fuzzwise.campaign.fleet.manifest import (
     Manifest,
+    Spot,
     StoredFile,
     area_of,
     decode,
     made,
     manifest_name,
 )
-from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage
+from fuzzwise.campaign.fleet.packs import contents, put
+from fuzzwise.campaign.fleet.storage import Storage
 from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.observer.folder import boot
-from fuzzwise.files import content_hash, write_whole
+from fuzzwise.files import write_anew, write_whole
 from fuzzwise.received import MOST_DATA, read_limited
 
 SCRATCH = ("scratch",)
@@ -46,12 +48,15 @@ class Stale(Exception):
 
 
 class _Record(msgspec.Struct):
-    """From which manifests a folder goes on: the last one, and one that may not count."""
+    """From which manifests a folder goes on: the last one, and one that may not count.
+
+    By token, with where the content is that each of them names: that is stored, whatever else may
+    have been removed.
+    """
 
     campaign: str
     boot: str
-    tokens: tuple[int, ...]
-    digests: frozenset[str]
+    manifests: dict[int, dict[str, Spot]]
 
 
 class Home:
@@ -69,17 +74,19 @@ class Home:
         self._target = target
         self._record = record
         self._lasting = lasting
+        self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
+        """Of files, by name, as long as they look the same."""
 
     def is_at(self, token: int) -> bool:
         """Whether the folder goes on from the manifest with a token."""
         record = self._read()
-        return record is not None and token in record.tokens
+        return record is not None and token in record.manifests
 
     def adopt(self) -> bool:
         """Take a folder that nobody has stored yet as it is; False where there is nothing in it."""
         if self._read() is not None or not self.folder.is_dir() or not self._files():
             return False
-        self._write(_Record(self._campaign, boot(), (0,), frozenset()))
+        self._write({0: {}})
         return True
 
     def bring(self, storage: Storage, token: int) -> int:
@@ -97,7 +104,7 @@ class Home:
                 raise Stale
             files = manifest.files
         came = self._restore(storage, files)
-        self._write(_Record(self._campaign, boot(), (token,), frozenset(f.digest for f in files)))
+        self._write({token: {file.digest: file.spot for file in files}})
         return came
 
     def keep(
@@ -105,58 +112,75 @@ class Home:
     ) -> tuple[Manifest, int]:
         """Store what is new; the manifest of it all, and how many bytes went there."""
         record = self._read()
-        if record is None or before not in record.tokens:
+        if record is None or before not in record.manifests:
             raise Stale
-        found = {path: self._digest(path) for path in self._files()}
-        fresh = {digest: path for path, digest in found.items() if digest not in record.digests}
+        stored = record.manifests[before]
+        found = self._files()
+        digests = {name: self._digest(name, info) for name, info in found.items()}
+        fresh = {digest: name for name, digest in digests.items() if digest not in stored}
+        spots, went = dict(stored), 0
         # What was found first: whatever happens then, a bug is there with its inputs.
-        first = dict(sorted(fresh.items(), key=lambda item: _urgency(self._name(item[1]))))
-        went = storage.put_objects(area_of(self._target), first)
+        for urgency in range(3):
+            these = {d: self.folder / n for d, n in fresh.items() if _urgency(n) == urgency}
+            more, sent = put(storage, area_of(self._target), these)
+            spots, went = {**spots, **more}, went + sent
         files = tuple(
-            StoredFile(self._name(path), digest, path.stat().st_mode & 0o777)
-            for path, digest in found.items()
+            StoredFile(name, digest, found[name].st_mode & 0o777, *spots[digest])
+            for name, digest in digests.items()
         )
-        digests = frozenset({*record.digests, *found.values()})
-        self._write(_Record(self._campaign, boot(), (before, token), digests))
+        self._write({before: stored, token: {file.digest: file.spot for file in files}})
         return made(token, before, files, totals), went
 
     def _restore(self, storage: Storage, files: tuple[StoredFile, ...]) -> int:
-        wanted = {self._place(file.path): file for file in files}
-        for path in self._files(everything=True):
-            if path not in wanted:
-                path.unlink()
-        missing = [(path, file) for path, file in wanted.items() if not _is_same(path, file)]
-        for place in {self.folder, *(path.parent for path, _ in missing)}:
+        wanted = {file.path: file for file in files}
+        here = self._files(everything=True)
+        for name in here.keys() - wanted.keys():
+            (self.folder / name).unlink()
+        missing = [f for f in files if not self._is_same(f, here.get(f.path))]
+        places = {file.path: self._place(file.path) for file in missing}
+        for place in {self.folder, *(path.parent for path in places.values())}:
             place.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            return sum(threads.map(lambda item: self._fetch(storage, *item), missing))
+        came = 0
+        for file, content in contents(storage, area_of(self._target), missing):
+            # Half a folder counts for nothing: it has no record until all is there.
+            write_anew(str(places[file.path]), content, file.mode & 0o777)
+            came += len(content)
+        return came
 
-    def _fetch(self, storage: Storage, path: Path, file: StoredFile) -> int:
-        content = storage.object(area_of(self._target), file.digest)
-        write_whole(path, content, to_disk=False)
-        path.chmod(file.mode & 0o777)
-        return len(content)
+    def _is_same(self, file: StoredFile, info: os.stat_result | None) -> bool:
+        if info is None or not stat.S_ISREG(info.st_mode):
+            return False
+        with suppress(OSError):
+            return self._digest(file.path, info) == file.digest
+        return False
 
-    def _files(self, *, everything: bool = False) -> list[Path]:
-        """The plain files that count; ``everything``: also those that do not."""
-        found = []
-        for place, folders, names in os.walk(self.folder):
-            if not everything:
-                folders[:] = sorted(name for name in folders if name not in SCRATCH)
-            for name in sorted(names):
-                path = Path(place, name)
-                with suppress(OSError):
-                    is_plain = stat.S_ISREG(path.lstat().st_mode)
-                    if everything or (is_plain and not name.endswith(PASSING)):
-                        found.append(path)
+    def _files(self, *, everything: bool = False) -> dict[str, os.stat_result]:
+        """The plain files that count, by name; ``everything``: also those that do not."""
+        found: dict[str, os.stat_result] = {}
+        ahead = [""]
+        while ahead:
+            above = ahead.pop()
+            with suppress(OSError), os.scandir(f"{self.folder}/{above}") as entries:
+                for entry in sorted(entries, key=attrgetter("name")):
+                    name = above + entry.name
+                    with suppress(OSError):
+                        if entry.is_dir(follow_symlinks=False):
+                            if everything or entry.name not in SCRATCH:
+                                ahead.append(f"{name}/")
+                        elif everything or (
+                            entry.is_file(follow_symlinks=False) and not name.endswith(PASSING)
+                        ):
+                            found[name] = entry.stat(follow_symlinks=False)
         return found
 
-    def _digest(self, path: Path) -> str:
-        is_state = path.relative_to(self.folder).parts[0] == STATE
-        return _hash(path) if is_state else content_hash(path)
-
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
+    def _digest(self, name: str, info: os.stat_result) -> str:
+        if name.startswith(f"{STATE}/"):
+            return _hash(self.folder / name)
+        seen = (info.st_ino, info.st_size, info.st_mtime_ns)
+        known = self._hashes.get(name)
+        if known is None or known[0] != seen:
+            known = self._hashes[name] = (seen, _hash(self.folder / name))
+        return known[1]
 
     def _place(self, name: str) -> Path:
         """Where a stored file belongs; OSError for a name that leads out of the folder."""
@@ -175,16 +199,11 @@ class Home:
         is_sound = record.campaign == self._campaign and is_same_start
         return record if is_sound and self.folder.is_dir() else None
 
-    def _write(self, record: _Record) -> None:
+    def _write(self, manifests: dict[int, dict[str, Spot]]) -> None:
+        record = _Record(self._campaign, boot(), manifests)
         self._record.parent.mkdir(parents=True, exist_ok=True)
         # After a power cut it counts for nothing anyway: the machine was started again.
         write_whole(self._record, msgspec.msgpack.encode(record), to_disk=False)
-
-
-def _is_same(path: Path, file: StoredFile) -> bool:
-    with suppress(OSError):
-        return stat.S_ISREG(path.lstat().st_mode) and _hash(path) == file.digest
-    return False
 
 
 def _hash(path: Path) -> str:

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 
 from fuzzwise.campaign.changes import glance
 from fuzzwise.campaign.executor import Turn
@@ -27,7 +26,8 @@ from fuzzwise.campaign.fleet.manifest import (
     manifest_name,
 )
 from fuzzwise.campaign.fleet.messages import Answer
-from fuzzwise.campaign.fleet.moving import IDENTITY, take_along
+from fuzzwise.campaign.fleet.moving import HOMES, IDENTITY, is_stored_at, take_along
+from fuzzwise.campaign.fleet.packs import contents
 from fuzzwise.campaign.fleet.storage import AT_ONCE, Storage, object_name, shown_url
 from fuzzwise.campaign.fleet.travel import send
 from fuzzwise.campaign.places import target_folder
@@ -47,6 +47,10 @@ PAUSE = 1.0
 CRASHES = "crashes/"
 
 
+class StorageGone(BadInput):
+    """The storage cannot be used; perhaps later."""
+
+
 class StoredLedger:
     """All manifests of a campaign; ``campaign`` is its name among all campaigns."""
 
@@ -61,7 +65,7 @@ class StoredLedger:
             for name, manifest in self._manifests.items():
                 self._fetch_crashes(name, manifest)  # this manager may be on another machine
         except OSError as error:
-            raise BadInput(
+            raise StorageGone(
                 f"The storage {shown_url(url)} cannot be used ({error}). Check that it is there "
                 "and may be written."
             ) from error
@@ -150,6 +154,12 @@ class StoredLedger:
         try:
             return self.storage.get(IDENTITY).decode()
         except FileNotFoundError:
+            if is_stored_at(self._plan.folder, self.storage.url):
+                # Who began anew here would lose all that is there when it comes back.
+                raise OSError(
+                    "it has nothing of this campaign, which was stored there; if that is lost, "
+                    f"remove the folder {HOMES} of the campaign"
+                ) from None
             name = uuid.uuid4().hex
             self.storage.put(IDENTITY, name.encode())
             return name
@@ -182,20 +192,17 @@ class StoredLedger:
         fresh = [f for f in found if not (home / f.path).exists() or (known and f not in known)]
         if not fresh:
             return
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            list(threads.map(lambda file: self._fetch(name, home, file), fresh))
-
-    def _fetch(self, name: str, home: Path, file: StoredFile) -> None:
-        place = home.joinpath(*file.path.split("/"))
-        if ".." in place.parts or not place.is_relative_to(home):
-            raise OSError("a manifest names a file outside of its folder")
-        make_folders(place.parent)
-        write_whole(place, self.storage.object(area_of(name), file.digest))
+        for file, content in contents(self.storage, area_of(name), fresh):
+            place = home.joinpath(*file.path.split("/"))
+            if ".." in place.parts or not place.is_relative_to(home):
+                raise OSError("a manifest names a file outside of its folder")
+            make_folders(place.parent)
+            write_whole(place, content)
 
     def _remove_unused(self, name: str, before: Manifest | None, now: Manifest) -> None:
         """Remove what only the manifest before the last one named; a machine may read the last."""
-        last = before.digests if before else set()
-        unused = self._older.get(name, set()) - last - now.digests
+        last = before.objects if before else set()
+        unused = self._older.get(name, set()) - last - now.objects
         self._older[name] = last
         with suppress(OSError):
             self.storage.remove(object_name(area_of(name), digest) for digest in unused)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -51,6 +51,8 @@ class Link:
         self._machines: dict[str, Machine] = {}
         self._asked: dict[str, float] = {}
         """Since when a machine owes an answer."""
+        self._waiters: dict[str, set[asyncio.Future[Answer]]] = {}
+        """Turns that are waited for, by the machine at which they are."""
         self._strangers: set[str] = set()
         self._there: set[str] | None = None
         self._new: set[str] = set()
@@ -65,9 +67,9 @@ class Link:
         self._started.wait()
 
     @property
-    def machines(self) -> dict[str, Machine]:
-        """Those that are there and answer, by address."""
-        return dict(self._machines)
+    def machines(self) -> Mapping[str, Machine]:
+        """Those that are there and answer, by address; another object when that changes."""
+        return self._machines
 
     @property
     def knows_all(self) -> bool:
@@ -102,19 +104,19 @@ class Link:
             pure=False,
             retries=0,
         )
+        waiting = asyncio.ensure_future(_result(future))
+        waiters = self._waiters.setdefault(address, set())
+        waiters.add(waiting)
         try:
-            waiting = asyncio.ensure_future(_result(future))
-            gone = asyncio.ensure_future(self._gone(client, address))
-            limit = order.turn.seconds + OVERDUE
-            done, pending = await asyncio.wait(
-                {waiting, gone}, timeout=limit, return_when=asyncio.FIRST_COMPLETED
-            )
-            for task in pending:
-                task.cancel()
-            if waiting not in done or waiting.exception() is not None:
-                raise Lost
-            return waiting.result()
+            return await asyncio.wait_for(waiting, order.turn.seconds + OVERDUE)
+        except asyncio.CancelledError:
+            if not waiting.cancelled():  # it is this task that is to end
+                raise
+            raise Lost from None  # the machine is gone, or Dask has given the turn up
+        except Exception as error:
+            raise Lost from error
         finally:
+            waiters.discard(waiting)
             with suppress(Exception):
                 future.release()
 
@@ -251,17 +253,18 @@ class Link:
         )
 
     def _set_machines(self, known: dict[str, Machine]) -> None:
-        before, self._machines = self._machines, known
+        before = self._machines
+        if known == before:
+            return
+        self._machines = known
+        for address in before.keys() - known.keys():
+            for waiting in self._waiters.pop(address, ()):
+                waiting.cancel()
         cores = sum(machine.cores for machine in known.values())
         for address in known.keys() - before.keys():
             self.tell(f"{known[address].name} has joined: {_there(known, cores)}.")
         for address in before.keys() - known.keys():
             self.tell(f"{before[address].name} is gone: {_there(known, cores)}.")
-
-    async def _gone(self, client: Client, address: str) -> None:
-        """Return when a machine, or the line to it, is no more."""
-        while self._client is client and address in self._machines:
-            await asyncio.sleep(0.1)
 
 
 async def _result(future: Any) -> Answer:

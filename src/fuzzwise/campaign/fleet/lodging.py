@@ -57,9 +57,10 @@ class Lodging:
     def __init__(self, folder: Path, workers: Workers) -> None:
         self._folder = folder
         self._workers = workers
-        self._lock = threading.Lock()  # of the three below
+        self._lock = threading.Lock()  # of the four below
         self._plans: dict[str, tuple[TargetPlan, TargetPlan]] = {}
         self._guests: dict[tuple[str, str], _Guest] = {}
+        self._homes: dict[tuple[str, str], Home] = {}
         self._storages: dict[tuple[str, str], Storage] = {}
         self._leaving = threading.Event()
 
@@ -105,6 +106,12 @@ class Lodging:
             guest.used, guest.busy = time.monotonic(), False
         return Answer(kept=encode(manifest), moved=(went, guest.came))
 
+    def drop(self, order: Order) -> None:
+        """A target was opened for a turn that does not come about."""
+        with self._lock:
+            if guest := self._guests.get((order.campaign, order.turn.target)):
+                guest.used, guest.busy = time.monotonic(), False
+
     def leave(self, run: str, target: str, seconds: float) -> None:
         """Close sessions, all at once; those that take longer are told to hurry."""
         if not run:
@@ -138,9 +145,11 @@ class Lodging:
                 session.interrupt()
 
     def _home(self, order: Order) -> Home:
-        folder = self._folder / "campaigns" / order.campaign
-        target = order.turn.target
-        return Home(order.campaign, target, folder / "targets" / target, folder / "homes" / target)
+        campaign, target = order.campaign, order.turn.target
+        folder = self._folder / "campaigns" / campaign
+        home = Home(campaign, target, folder / "targets" / target, folder / "homes" / target)
+        with self._lock:
+            return self._homes.setdefault((campaign, target), home)
 
     def _storage(self, campaign: str, url: str) -> Storage:
         """The storage of a campaign, if it is the one that the manager sees."""

@@ -15,13 +15,28 @@ from fuzzwise.engines.contract import Totals
 from fuzzwise.store.sql.observations import pack, unpack
 from fuzzwise.triage.bug_book import Bug
 
+Spot = tuple[str, int, int]
+"""Where content is: in which pack, "" for an object of its own; from where on, and how long."""
+
 
 class StoredFile(msgspec.Struct, frozen=True, array_like=True):
-    """A file: its path in the target's folder, the hash of its content, and its mode."""
+    """A file: its path in the target's folder, the hash of its content, and its mode.
+
+    Its content is an object of its own; or, where ``pack`` names another object, ``size`` bytes of
+    that one.
+    """
 
     path: str
     digest: str
     mode: int
+    pack: str = ""
+    at: int = 0
+    size: int = 0
+
+    @property
+    def spot(self) -> Spot:
+        """Where its content is."""
+        return self.pack, self.at, self.size
 
 
 class _StoredTotals(msgspec.Struct, frozen=True):
@@ -53,9 +68,14 @@ class Manifest(msgspec.Struct, frozen=True):
         return None if self.told is None else _totals(self.told)
 
     @property
-    def digests(self) -> set[str]:
-        """The names of all that is stored."""
-        return {file.digest for file in self.files}
+    def objects(self) -> set[str]:
+        """The names of all objects that hold it."""
+        return {file.pack or file.digest for file in self.files}
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """The hash of each file."""
+        return {file.path: file.digest for file in self.files}
 
 
 def manifest_name(target: str) -> str:

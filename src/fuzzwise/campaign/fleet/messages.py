@@ -33,6 +33,8 @@ class Answer:
     machine cannot run it, while another may; ``resting``: why it can run nothing for a while. None
     of them: the order was refused, because it came twice or the machine is about to leave.
     ``kept`` is the manifest of what was stored, ``moved`` how many bytes went there and came back.
+    ``took``: seconds for which the turn had its cores, ``since``: those that have passed since it
+    gave them back, ``idle``: those for which they had nothing to do before; None: nobody knows.
     """
 
     totals: Totals | None = None
@@ -41,6 +43,9 @@ class Answer:
     resting: str = ""
     kept: bytes = b""
     moved: tuple[int, int] = (0, 0)
+    took: float = 0.0
+    since: float = 0.0
+    idle: float | None = None
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,14 @@ def has_been_away(folder: Path) -> bool:
     return (folder / HOMES / STORAGE).is_file()
 
 
+def is_stored_at(folder: Path, url: str) -> bool:
+    """Whether a campaign was run on a fleet that stored it there."""
+    try:
+        return read_limited(folder / HOMES / STORAGE, follow=False).decode() == url
+    except (OSError, ValueError):
+        return False
+
+
 def bring_home(plan: CampaignPlan, say: Callable[[str], None]) -> None:
     """Make the folders of the targets what the fleet has stored, unless they go on from there."""
     url = read_limited(plan.folder / HOMES / STORAGE, follow=False).decode(errors="replace")
@@ -73,7 +81,7 @@ def take_along(
                 manifest, _ = home.keep(storage, before, newest + 1, session.totals())
             except Stale:
                 continue
-            if known is None or manifest.digests != known.digests:
+            if known is None or manifest.contents != known.contents:
                 storage.put(manifest_name(target.name), encode(manifest))
                 manifests[target.name] = manifest
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +51,16 @@ def configure() -> None:
 class FleetScheduler(Scheduler):
     """Dask's scheduler: who is there, and who gets which message."""
 
+    def __init__(self, **words: Any) -> None:
+        """It needs no folder, and Dask's own would stay in that for temporary files."""
+        with (
+            tempfile.TemporaryDirectory(prefix="fuzzwise-") as folder,
+            dask.config.set({"temporary-directory": folder}),
+        ):
+            super().__init__(**words)
+        if self.local_directory in sys.path:  # whoever makes it anew would have modules there
+            sys.path.remove(self.local_directory)
+
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """No page: whoever reaches it would see what runs."""
 
@@ -79,9 +91,9 @@ def describe(campaign: str, run: str, dask_worker: FleetWorker) -> Machine | Non
     return dask_worker.machine
 
 
-def look(run: str, dask_worker: FleetWorker) -> dict[int, Totals | None]:
-    """How far the turns of a run are."""
-    return dask_worker.station.totals(run)
+def look(run: str, dask_worker: FleetWorker) -> dict[int, tuple[float, Totals | None]]:
+    """How far the turns of a run are, and for how long they have had cores."""
+    return dask_worker.station.look(run)
 
 
 def interrupt(run: str, epochs: Sequence[int], dask_worker: FleetWorker) -> None:

@@ -1,7 +1,8 @@
 """The machine's side: turns of sessions that live in this process, in threads of their own.
 
 It keeps the time itself: nobody can take work back that has begun. An order is carried out once,
-however often it comes.
+however often it comes. What makes a target ready, and what stores it, takes no core: the next turn
+is ready when one ends, and begins while that is being stored.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from fuzzwise.campaign.fleet.gate import Gate, Place
 from fuzzwise.campaign.fleet.messages import Answer, Order
 from fuzzwise.engines.contract import Session, Totals
 from fuzzwise.errors import BadInput, FuzzwiseError
@@ -49,6 +51,10 @@ class Source(Protocol):
         """Store what is new; Resting where that is not possible."""
         ...
 
+    def drop(self, order: Order) -> None:
+        """A target was opened for a turn that does not come about."""
+        ...
+
     def leave(self, run: str, target: str, seconds: float) -> None:
         """Close the sessions of a run, or of one target of it, within so many seconds.
 
@@ -63,6 +69,7 @@ class _Work:
 
     order: Order
     session: Session | None = None
+    place: Place | None = None
     stopped: bool = False
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -73,11 +80,12 @@ class Station:
     def __init__(self, source: Source, cores: int) -> None:
         self.cores = cores
         self._source = source
+        self._gate = Gate(cores)
         self._todo: queue.SimpleQueue[tuple[_Work, list[_Work], Future[Answer]]]
         self._todo = queue.SimpleQueue()
         # A thread lives as long as the station: the kernel ends the processes that a thread
         # started when that thread ends. Turns that nobody waits for any more may have some.
-        for number in range(2 * cores + 2):
+        for number in range(4 * cores + 2):
             threading.Thread(target=self._attend, name=f"core-{number}", daemon=True).start()
         self._lock = threading.Lock()  # of all below
         self._work: dict[tuple[str, int], _Work] = {}
@@ -105,11 +113,15 @@ class Station:
         self._todo.put((work, before, answer))
         return answer
 
-    def totals(self, run: str) -> dict[int, Totals | None]:
-        """What is known of the turns of a run that are under way, by epoch."""
+    def look(self, run: str) -> dict[int, tuple[float, Totals | None]]:
+        """What is known of the turns of a run that have cores, by epoch; and for how long."""
         with self._lock:
-            open_now = [w for w in self._work.values() if w.order.run == run]
-        return {work.order.turn.epoch: _totals(work.session) for work in open_now}
+            found = [(w.order.turn.epoch, w.place, w.session) for w in self._work.values()]
+            mine = [one for one in found if (one[1] and one[1].run) == run]
+        now = time.monotonic()
+        return {
+            epoch: (now - place.began, _totals(session)) for epoch, place, session in mine if place
+        }
 
     def interrupt(self, run: str, epochs: Iterable[int]) -> None:
         """End turns now; those that have not come yet end at their beginning."""
@@ -118,14 +130,14 @@ class Station:
             with self._lock:
                 self._stopped.add(key)
                 if work := self._work.get(key):
-                    _stop(work)
+                    self._stop(work)
 
     def greet(self, campaign: str, run: str) -> None:
         """A manager has come: end the turns that earlier runs of its campaign have left here."""
         with self._lock:
             for work in self._work.values():
                 if work.order.campaign == campaign and work.order.run != run:
-                    _stop(work)
+                    self._stop(work)
 
     def leave(self, seconds: float) -> None:
         """Take no order any more, end all turns and close all sessions."""
@@ -134,7 +146,7 @@ class Station:
             self._leaving = True
             under_way = list(self._work.values())
             for work in under_way:
-                _stop(work)
+                self._stop(work)
         for work in under_way:
             work.over.wait(max(0.0, deadline - time.monotonic()))
         self._source.leave("", "", max(0.5, deadline - time.monotonic()))
@@ -162,7 +174,7 @@ class Station:
         try:
             for earlier in before:
                 with self._lock:
-                    _stop(earlier)
+                    self._stop(earlier)
                 if not earlier.over.wait(PATIENCE):
                     return Answer()
             return self._turn(work)
@@ -173,10 +185,18 @@ class Station:
 
     def _turn(self, work: _Work) -> Answer:
         """Open, fuzz, store: what goes wrong is a sentence about the target, or about here."""
-        order, totals, problem = work.order, None, ""
+        order, problem = work.order, ""
+        told = Answer()
         try:
             session = self._source.open(order)
-            totals = self._fuzz(work, session)
+            place = self._enter(order, work)
+            if place is None:
+                self._source.drop(order)
+                return Answer()
+            try:
+                told = replace(told, totals=self._fuzz(work, session, place), idle=place.idle)
+            finally:
+                told = replace(told, took=self._leave(work, place))
         except Unfit as error:
             return Answer(unfit=str(error))
         except Resting as error:
@@ -190,21 +210,36 @@ class Station:
         except Exception as error:
             # A mistake of ours must not cost the machine.
             problem = f"Unexpected: {type(error).__name__}: {error}."
-        finally:
-            with self._lock:
-                work.session = None
+        over = time.monotonic()
         try:
-            kept = self._source.keep(order, totals)
+            kept = self._source.keep(order, told.totals)
         except Resting as error:
             return Answer(resting=str(error))
         except Refused:
             return Answer()
-        return Answer(None if problem else totals, problem, kept=kept.kept, moved=kept.moved)
+        since = time.monotonic() - over
+        return replace(told, problem=problem, kept=kept.kept, moved=kept.moved, since=since)
 
-    def _fuzz(self, work: _Work, session: Session) -> Totals:
+    def _enter(self, order: Order, work: _Work) -> Place | None:
+        """Wait for cores; a turn that was stopped before it had any does not come about."""
+        turn = order.turn
+        return self._gate.enter(order.run, order.cores, turn.seconds, lambda: work.stopped)
+
+    def _leave(self, work: _Work, place: Place) -> float:
+        with self._lock:
+            work.session = work.place = None
+        return self._gate.leave(place)
+
+    def _stop(self, work: _Work) -> None:
+        work.stopped = True
+        if work.session:
+            work.session.interrupt()
+        self._gate.stir()
+
+    def _fuzz(self, work: _Work, session: Session, place: Place) -> Totals:
         turn = work.order.turn
         with self._lock:
-            work.session = session
+            work.session, work.place = session, place
             if work.stopped:
                 session.interrupt()
         late = threading.Timer(turn.seconds + LATE, session.interrupt)
@@ -218,12 +253,6 @@ class Station:
 
 def _same_target(one: Order, other: Order) -> bool:
     return (one.campaign, one.turn.target) == (other.campaign, other.turn.target)
-
-
-def _stop(work: _Work) -> None:
-    work.stopped = True
-    if work.session:
-        work.session.interrupt()
 
 
 def _totals(session: Session | None) -> Totals | None:
