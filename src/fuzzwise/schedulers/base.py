@@ -22,7 +22,6 @@ from fuzzwise.schedulers.kernel import (
     account,
 )
 
-
 LEAST_LOOK = 1.0
 """Seconds of the shortest first turn: to start a target takes up to half of that."""
 
