@@ -123,7 +123,7 @@ scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
 
 # Some twenty targets of real libraries, recorded alone and replayed: two hours on an idle machine, from where it was
-# stopped. LIVE=2 has two pairs of live campaigns, too.
+# stopped. LIVE=2 has two pairs of live campaigns on each half, too.
 LIVE ?= 0
 spend-study: $(READY)
 	$(BIN)/python benchmarks/spend_study.py --out docs --live $(LIVE)

@@ -21,9 +21,10 @@ LIVE = """
 
 The targets of each half that have shown no bug, in one campaign of {seconds} s on one core, with `risk-rate` and at the
 same time, on the other core, with `round-robin`; the cores change from pair to pair, so whatever else the machine does
-concerns both. Epochs are as long as they are by default, {epoch:g} s. "On cores" is what the fuzzers got of their core, in
-seconds. Species of all targets together: at the end, and the ratio of the two at every full second after Round-Robin's first round,
-its mean and its lowest. Within a turn they are taken to grow evenly."""
+concerns both. Epochs are as long as they are by default, {epoch:g} s. "On cores" is what a campaign got of its core, in
+seconds; of the two groups of columns, the first is `risk-rate`. Species of all targets together: at the end, and the
+ratio of the two at every full second after Round-Robin's first round, its mean and its lowest. Within a turn they are
+taken to grow evenly."""
 
 OVER_TIME = """
 All pairs together: the mean ratio with its 95 % interval over pairs (Student's, of the logarithms), at parts of the time
@@ -32,9 +33,9 @@ after the first round, and the lowest that the mean ratio is at any second."""
 FORETOLD = """
 ### Replay equals live
 
-Discoveries of each live campaign by half of its time and by its end, and what the recordings have for the schedule that it had:
-for the time that each target had been given, or for the inputs that it had made, whatever the time. The interval
-is the spread of repeats. The two differ where the machine is not as fast as it was for the recordings.
+Discoveries of each live campaign by half of its time and by its end, and what the recordings have for the schedule that
+it had: for the time that each target had been given, or for the inputs that it had made, whatever the time. The
+interval is the spread of repeats. The two differ where the machine is not as fast as it was for the recordings.
 
 | campaign | by | live | foretold by the time | 95 % | by the inputs | 95 % |
 |---|---|---|---|---|---|---|"""

@@ -14,7 +14,7 @@ from fuzzwise import snapshot
 from fuzzwise.cli import main
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Observation
-from fuzzwise.schedulers.base import EpochResult, Scheduler
+from fuzzwise.schedulers.base import LEAST_LOOK, EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
 from fuzzwise.snapshot import Campaign, FirstShown
 
@@ -133,7 +133,8 @@ def plainly(recording: GrowthRecording, name: str, settings: Settings, seed: tup
         arm = scheduler.choose()
         scheduler.pause(arm)
         start = clock[arm]
-        length = min(settings.epoch * scheduler.next_turn(arm), settings.budget - now)
+        look = max(settings.epoch * scheduler.next_turn(arm), LEAST_LOOK)
+        length = min(look, settings.epoch, settings.budget - now)
         end = min(start + length, (chosen[arm].table.shape[1] - 1) * STEP)
         clock[arm] = end
         for bug, when in zip(chosen[arm].bugs, chosen[arm].bug_seconds, strict=True):
@@ -149,7 +150,7 @@ def plainly(recording: GrowthRecording, name: str, settings: Settings, seed: tup
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("name", ["risk-rate", "round-robin", "thompson", "boian"])
 def test_a_replay_is_what_the_scheduler_of_live_campaigns_does(recording, name, cores):
-    settings = Settings(120.0, 8.0, cores, retires=True)
+    settings = Settings(120.0, 6.0, cores, retires=True)
     (played,) = replay_growth(recording, [policies()[name]], settings, repeats=3, seed=7)
     for repeat in range(3):
         spent, bugs = plainly(recording, name, settings, (7, repeat))
