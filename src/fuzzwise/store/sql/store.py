@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from fuzzwise import __version__
 from fuzzwise.store.contract import (
@@ -238,13 +238,16 @@ class SqlStore:
         connection.execute(update(runs).where(*later).values(seconds=seconds, own_seconds=own))
 
     def _put_targets(self, connection: Connection, entries: tuple[TargetEntry, ...]) -> None:
+        """All of them at once: of ten thousand, one by one takes a minute."""
         known = set(connection.scalars(select(targets.c.name)))
-        for position, entry in enumerate(entries):
-            row = asdict(entry) | {"position": position, "present": True}
-            if entry.name in known:
-                connection.execute(update(targets).where(targets.c.name == entry.name).values(row))
-            else:
-                connection.execute(insert(targets), row | _NOTHING_YET)
+        rows = [
+            asdict(entry) | {"position": position, "present": True}
+            for position, entry in enumerate(entries)
+        ]
+        if fresh := [row | _NOTHING_YET for row in rows if row["name"] not in known]:
+            connection.execute(insert(targets), fresh)
+        if again := [row | {"known": row["name"]} for row in rows if row["name"] in known]:
+            connection.execute(update(targets).where(targets.c.name == bindparam("known")), again)
 
     def _target(self, connection: Connection, name: str) -> Row[Any]:
         return connection.execute(select(targets).where(targets.c.name == name)).one()
