@@ -139,7 +139,10 @@ def main() -> None:
         folder = Path(name)
         targets = small(folder) if asked.real is None else real(asked.real, asked.work)
         numbers = range(asked.first, asked.first + asked.pairs)
-        rows = [pair(folder, number, asked, targets) for number in numbers]
+        rows = []
+        for number in numbers:
+            rows.append(pair(folder, number, asked, targets))
+            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
     medians = {key: round(statistics.median(row[key] for row in rows), 3) for key in rows[0]}
     print(json.dumps({"pairs": rows, "medians": medians}, indent=1))
 

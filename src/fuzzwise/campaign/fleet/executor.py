@@ -81,8 +81,9 @@ class Fleet:
         self._link = link
         self._ledger = ledger
         self._campaign = campaign
-        self._lock = threading.Lock()  # of the six below
+        self._lock = threading.Lock()  # of all below, up to the queue
         self._running: dict[int, _Placed] = {}
+        self._by_target: dict[str, _Placed] = {}
         self._timetable = Timetable()
         self._unplaced = 0
         self._known: Mapping[str, Machine] = {}
@@ -131,7 +132,7 @@ class Fleet:
     def start(self, turn: Turn) -> None:
         """Begin a turn."""
         with self._lock:
-            placed = self._running[turn.epoch] = _Placed(turn)
+            placed = self._running[turn.epoch] = self._by_target[turn.target] = _Placed(turn)
             self._unplaced += turn.cores
         self._link.start(self._see_through(placed))
 
@@ -159,10 +160,9 @@ class Fleet:
     def totals(self, target: str) -> Totals | None:
         """What is known of a target; in the midst of a turn, as of the latest look."""
         with self._lock:
-            for placed in self._running.values():
-                if placed.turn.target == target and placed.latest is not None:
-                    return placed.latest
-        return self._ledger.known(target)
+            placed = self._by_target.get(target)
+            latest = placed.latest if placed else None
+        return latest or self._ledger.known(target)
 
     def interrupt(self) -> None:
         """Ask all turns to end."""

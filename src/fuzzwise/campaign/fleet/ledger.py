@@ -72,6 +72,7 @@ class StoredLedger:
         # Tokens are greater than all that were there before this run, also where the store was
         # lost, and the numbers of epochs begin again.
         self._base = max((one.token for one in self._manifests.values()), default=0)
+        self._told: dict[str, tuple[int, Totals | None]] = {}
         self._sent: dict[str, tuple[object, str]] = {}
         self._older: dict[str, set[str]] = {}
         self._lock = threading.Lock()  # of the manifests
@@ -97,8 +98,11 @@ class StoredLedger:
     def known(self, target: str) -> Totals | None:
         """The totals that were written down last."""
         with self._lock:
-            manifest = self._manifests.get(target)
-        return manifest.totals if manifest else None
+            manifest, told = self._manifests.get(target), self._told.get(target)
+            if manifest and (told is None or told[0] != manifest.token):
+                # To make them out takes longer than all else here, and they are asked for often.
+                told = self._told[target] = (manifest.token, manifest.totals)
+        return told[1] if manifest and told else None
 
     def take(self, turn: Turn, answer: Answer, then: Callable[[], None]) -> bool:
         """Fetch what views need, write the manifest down and call ``then``; False: refused."""
@@ -132,6 +136,7 @@ class StoredLedger:
             self.storage.put(manifest_name(name), encode(manifest))
             with self._lock:
                 self._manifests[name] = manifest
+                self._told.pop(name, None)
             then()
         finally:
             self._end_writing()

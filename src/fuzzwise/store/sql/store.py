@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
 
 from fuzzwise import __version__
 from fuzzwise.store.contract import (
@@ -47,6 +47,7 @@ class SqlStore:
         self._run: int | None = None
         self._used_before = time.process_time()
         self._written: dict[tuple[int, str], BugFound] = {}
+        self._ids: dict[str, int] = {}
 
     @classmethod
     def open(cls, folder: Path) -> SqlStore:
@@ -73,6 +74,7 @@ class SqlStore:
     def begin_run(self, run: RunEntry) -> None:
         """A new run of the campaign; epochs that an earlier one left under way are lost."""
         self._run = self._database.write(lambda connection: self._begin(connection, run))
+        self._ids = {}
         self._used_before = time.process_time()
 
     def _begin(self, connection: Connection, run: RunEntry) -> int:
@@ -135,17 +137,17 @@ class SqlStore:
         """A target gets an epoch; the number of the epoch."""
 
         def start(connection: Connection) -> int:
-            row = self._target(connection, target)
+            number = self._id(connection, target)
             epoch = self._add_epoch(
                 connection,
-                target_id=row.id,
+                target_id=number,
                 began=at,
                 reason=choice.reason,
                 belief=choice.belief,
-                other_id=self._target(connection, choice.other).id if choice.other else None,
+                other_id=self._id(connection, choice.other) if choice.other else None,
                 other_belief=choice.other_belief,
             )
-            self._change(connection, row.id, running=targets.c.running + 1)
+            self._change(connection, number, running=targets.c.running + 1)
             return epoch
 
         return self._database.write(start)
@@ -207,7 +209,7 @@ class SqlStore:
 
     def _set(self, target: str, **values: Any) -> None:
         def change(connection: Connection) -> None:
-            self._change(connection, self._target(connection, target).id, **values)
+            self._change(connection, self._id(connection, target), **values)
 
         self._database.write(change)
 
@@ -236,16 +238,25 @@ class SqlStore:
         connection.execute(update(runs).where(*later).values(seconds=seconds, own_seconds=own))
 
     def _put_targets(self, connection: Connection, entries: tuple[TargetEntry, ...]) -> None:
+        """All of them at once: of ten thousand, one by one takes a minute."""
         known = set(connection.scalars(select(targets.c.name)))
-        for position, entry in enumerate(entries):
-            row = asdict(entry) | {"position": position, "present": True}
-            if entry.name in known:
-                connection.execute(update(targets).where(targets.c.name == entry.name).values(row))
-            else:
-                connection.execute(insert(targets), row | _NOTHING_YET)
+        rows = [
+            asdict(entry) | {"position": position, "present": True}
+            for position, entry in enumerate(entries)
+        ]
+        if fresh := [row | _NOTHING_YET for row in rows if row["name"] not in known]:
+            connection.execute(insert(targets), fresh)
+        if again := [row | {"known": row["name"]} for row in rows if row["name"] in known]:
+            connection.execute(update(targets).where(targets.c.name == bindparam("known")), again)
 
     def _target(self, connection: Connection, name: str) -> Row[Any]:
         return connection.execute(select(targets).where(targets.c.name == name)).one()
+
+    def _id(self, connection: Connection, name: str) -> int:
+        """The number of a target, which it keeps."""
+        if name not in self._ids:
+            self._ids[name] = self._target(connection, name).id
+        return self._ids[name]
 
     def _target_of_running(self, connection: Connection, epoch: int) -> Row[Any] | None:
         """The target of an epoch; None if the epoch has ended already."""
