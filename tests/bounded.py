@@ -27,7 +27,8 @@ def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[No
     """
 
     def too_long(number: int, frame: FrameType | None) -> None:
-        raise TooLong(f"more than {seconds:g} s, in {_place(frame)}")
+        limit = f"{seconds:g} s of CPU time" if number == signal.SIGPROF else f"{10 * seconds:g} s"
+        raise TooLong(f"more than {limit}, in {_place(frame)}")
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     before = {number: signal.signal(number, too_long) for number in _SIGNALS}
