@@ -113,6 +113,22 @@ def test_the_page_has_all_tables(campaign: Campaign, tmp_path: Path, monkeypatch
     assert "| fixed, 20,000 inputs | 1 of 1 | 20,000 | 0.002, 0.002, 0.002 | " in page
 
 
+def test_what_is_said_of_the_promise_is_what_the_study_found() -> None:
+    """The numbers of stopping.md, which are written by hand, are those of the page."""
+    docs = Path(__file__).parents[1] / "docs"
+    page, said = ((docs / name).read_text("utf-8") for name in ("stop-study.md", "stopping.md"))
+    said = " ".join(said.split())
+    row = re.search(r"^\| our rule \|(.*)\|$", page, re.MULTILINE)
+    assert row is not None
+    *_, wrong, constant, small, middle, large, _ = (cell.strip() for cell in row[1].split("|"))
+    ever, then = zip(*(re.findall(r"[\d.]+", cell) for cell in (small, middle, large)), strict=True)
+    assert f"ours stopped {constant.split('%')[0]} %" in said
+    assert f"{ever[0]} % were stopped" in said
+    assert f"it was {ever[1]} % and {ever[2]} %, more than" in said
+    assert f"at {then[0]}, {then[1]} and {then[2]} %" in said
+    assert f"[{wrong} stops]" in said
+
+
 def test_without_campaigns_it_says_how_to_record_some(tmp_path: Path, monkeypatch) -> None:
     places = ["--work", str(tmp_path), "--kept", str(tmp_path / "none")]
     monkeypatch.setattr(sys, "argv", ["stop_study", *places])
