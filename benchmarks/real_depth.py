@@ -128,7 +128,8 @@ def depth_tables(found: list[Point], name: str) -> list[str]:
         "",
         "Bias and spread (standard deviation) of log10(estimate/truth); the share of 95 % intervals that",
         "agree with the measured truth, whose own error is allowed for, and that end below it; the median of",
-        "log10(upper/lower end). Points at which the measurement found nothing are left out.",
+        "log10(upper/lower end). Points at which the measurement found nothing are left out. *Its error*: the standard",
+        "error of the bias by the number of points alone.",
     ]
     for least in (SHALLOW, DEEP, DEEPEST):
         if chosen := [point for point in found if point.n > least]:
@@ -144,14 +145,21 @@ def _by_library(found: list[Point]) -> list[str]:
         "all": names,
     }
     return [
-        "| library | points | bias | spread | holds | ends below | width |",
-        "|---|---|---|---|---|---|---|",
+        "| library | points | bias | its error | spread | holds | ends below | width |",
+        "|---|---|---|---|---|---|---|---|",
         *(
-            f"| {title} | {' | '.join(cells)} |"
+            f"| {title} | {' | '.join(_with_error(some))} |"
             for title, members in groups.items()
-            if (cells := summary([point for point in found if point.subject in members]))
+            if (some := [point for point in found if point.subject in members])
         ),
     ]
+
+
+def _with_error(found: list[Point]) -> list[str]:
+    """The summary, with the standard error of the bias as if all points were independent."""
+    cells = summary(found)
+    error = np.std([p.error for p in found], ddof=1) / len(found) ** 0.5 if len(found) > 1 else nan
+    return [*cells[:2], "–" if np.isnan(error) else f"{error:.2f}", *cells[2:]]
 
 
 def summary(found: list[Point]) -> list[str]:

@@ -25,6 +25,7 @@ from kept_campaigns import KEPT, known
 from real import DEFAULT_WORK, chosen
 from real_campaigns import REPEATS, is_for_choosing, record
 from real_depth import DEEP, DEEPEST, SHALLOW, Point, depth_tables, ours, points, trust_table
+from real_error import error_table
 
 BEGIN, END = "<!-- made by make real-study -->", "<!-- until here -->"
 
@@ -105,6 +106,8 @@ def _page(summary: pl.DataFrame, r2: dict[str, float], campaigns: list[Campaign]
         *_rows(summary, names, "coverage", ".0%"),
         "",
         *depth_tables(default, "recent-rate"),
+        "",
+        *error_table(campaigns),
         "",
         *_reach(campaigns),
         "",

@@ -7,26 +7,36 @@ import pytest
 from scipy.stats import poisson
 
 from fuzzwise.errors import NotEstimable
+from fuzzwise.estimators.bursts import USUAL
 from fuzzwise.estimators.counted_mean import highest_mean
 from fuzzwise.model import Observation
 from observations import ints
 
 
 def test_it_is_where_so_few_discoveries_have_that_probability():
-    """Three in the last 400 of 1000 inputs; those before do not count."""
-    o = Observation(n=1000, discoveries=ints([1, 2, 3, 600, 601, 800, 1000]))
-    assert poisson.cdf(3, 400 * highest_mean(o, 0.01)) == pytest.approx(0.01)
+    """Three in the last 350 of 1000 inputs; those before do not count."""
+    o = Observation(n=1000, discoveries=ints([1, 2, 3, 650, 651, 800, 1000]))
+    assert poisson.cdf(3, 350 * highest_mean(o, 0.01, scatter=1)) == pytest.approx(0.01)
+
+
+def test_discoveries_in_bursts_of_three_say_as_much_as_a_third_of_them_alone():
+    times = ints([1, 2, 3, 700, 701, 702, 800, 801, 802])
+    o = Observation(n=1000, discoveries=times)
+    alone = Observation(n=1000, discoveries=times[::3])
+    one_by_one = highest_mean(alone, 0.01, scatter=1)
+    assert highest_mean(o, 0.01, scatter=3) == pytest.approx(3 * one_by_one)
 
 
 def test_without_a_discovery_of_late_all_inputs_since_the_last_one_count():
+    """They say as much as two thirds of them, as long as bursts may be of the usual size."""
     o = Observation(n=1000, discoveries=ints([1, 500]))
-    assert (1 - highest_mean(o, 0.05)) ** 500 == pytest.approx(0.05)
+    assert (1 - highest_mean(o, 0.05)) ** (500 / USUAL) == pytest.approx(0.05)
     never = Observation(n=1000, discoveries=ints([]))
-    assert (1 - highest_mean(never, 0.05)) ** 1000 == pytest.approx(0.05)
+    assert (1 - highest_mean(never, 0.05)) ** (1000 / USUAL) == pytest.approx(0.05)
 
 
 def test_a_group_across_the_beginning_of_the_window_counts_whole():
-    """Ten somewhere between the inputs 500 and 700: all of them may be among the last 400."""
+    """Ten somewhere between the inputs 500 and 700: all of them may be among the last 350."""
     told = ints(np.linspace(520, 700, 10).astype(int))
     exact = Observation(n=1000, discoveries=told)
     groups = Observation(n=1000, discoveries=told, counted_at=ints([0, 500, 700]))

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 import kept_campaigns
 import real_depth
+import real_error
 import real_truth
 from fuzzwise.model import Observation, SeedCounts, Truth
 from fuzzwise.snapshot import Campaign, write
@@ -99,6 +100,18 @@ def test_the_hazard_by_age_is_the_rate_of_the_seeds_that_are_as_old(campaign: Ca
     assert all(np.isnan(point.width) for point in found)
 
 
+def test_where_an_error_comes_from_on_a_law_that_is_known(campaign: Campaign) -> None:
+    """In n/2 more inputs 30·ln 1.5 are found, where 15 would be if Δ stayed as it is at n."""
+    found = [e for e in real_error.errors(campaign) if e.n > 1000]
+    for error in found:
+        assert error.of_truth == pytest.approx(1 / np.log(10) / 30**0.5)
+        assert abs(error.error) < error.of_count
+    ahead = [e.future for e in found if 1.5 * e.n <= POINTS[-1]]
+    assert ahead == pytest.approx([np.log10(2 * np.log(1.5))] * len(ahead), abs=0.05)
+    assert np.isnan(found[-1].future)
+    assert [e.before for e in found[1:]] == [e.error for e in found[:-1]]
+
+
 def test_the_study_writes_its_page_and_the_table_of_another(
     campaign: Campaign, tmp_path: Path, monkeypatch
 ) -> None:
@@ -111,6 +124,7 @@ def test_the_study_writes_its_page_and_the_table_of_another(
     assert "1 campaigns on 1 libraries" in page
     assert "| zlib | 1 | 409,600 | " in page
     assert "### n > 200,000" in page
+    assert "\n| beyond 200,000 | 2 | " in page
     assert (tmp_path / "figures" / "real-scores.svg").exists()
     table = (tmp_path / "estimators.md").read_text(encoding="utf-8")
     assert table.startswith("before\n")

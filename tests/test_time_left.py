@@ -24,8 +24,8 @@ from observations import ints
 NOW = Observation(
     n=120_000, seconds=120.0, discoveries=ints([3, 900, 1500, 4000, 9000, 70_000]), species=60
 )
-"""The rule can say stop after 204,381 inputs, which is in 84.4 s, if nothing new is found."""
-LOW_ENOUGH, FAR = 5e-5, 1e-6
+"""The rule can say stop after 278,700 inputs, which is in 2.65 min, if nothing new is found."""
+LOW_ENOUGH, FAR = 5e-5, 2e-6
 """Accepted risks: that of the estimate by now, and one that takes an hour."""
 
 
@@ -52,13 +52,13 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     assert near.seconds_left is not None
     assert near.seconds_left.value < 10
     shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
-    assert shown["left"] == "about 4.64 min (84.4 s to 10.9 min) to the accepted 5e-05"
+    assert shown["left"] == "about 5.48 min (2.65 min to 19.3 min) to the accepted 5e-05"
     assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
-        "about 114 min (94.1 min or more) to"
+        "about 94 min (70.1 min or more) to"
     )
     unknown = judged(LOW_ENOUGH, replace(NOW, discoveries=ints([3, 70_000]))).judgement
     assert unknown.seconds_to_stop is None
-    assert left.in_words(unknown) == "at least 84.4 s (if nothing new is found)"
+    assert left.in_words(unknown) == "at least 2.65 min (if nothing new is found)"
     few = replace(NOW, discoveries=ints([3, 70_000]))
     assert (
         left.to_accepted(judged(1e-10, few).judgement) == "more than a year to the accepted 1e-10"
@@ -70,17 +70,17 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
     near, far = Standing(judged(LOW_ENOUGH)), Standing(judged(FAR))
-    assert dict(watch_view.rows(near))["left"] == "about 4.64 min (84.4 s to 10.9 min)"
+    assert dict(watch_view.rows(near))["left"] == "about 5.48 min (2.65 min to 19.3 min)"
     assert watch_view.line(near).endswith("about 5m left")
-    assert watch_view.line(far).endswith("about 1.9h left")
+    assert watch_view.line(far).endswith("about 1.6h left")
     assert judgement_words.decision(near.judged.judgement)[-1] == (
-        "Left to an accepted risk of 5e-05: about 278,282 (84,381 to 656,138) inputs, at the "
-        "present speed about 4.64 min (84.4 s to 10.9 min)."
+        "Left to an accepted risk of 5e-05: about 328,849 (158,700 to 1.16 million) inputs, at the "
+        "present speed about 5.48 min (2.65 min to 19.3 min)."
     )
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
-    inputs = "about 278,282 (84,381 to 656,138) inputs"
+    inputs = "about 328,849 (158,700 to 1.16 million) inputs"
     assert dict(watch_view.rows(timeless))["left"] == inputs
-    assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 126,905 inputs."
+    assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 157,319 inputs."
 
 
 def test_a_target_of_a_campaign_waits_too() -> None:

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.estimators.base import need_discoveries
-from fuzzwise.estimators.counted_mean import highest_mean
+from fuzzwise.estimators.bursts import USUAL
+from fuzzwise.estimators.counted_mean import highest_mean, scatter_of
 from fuzzwise.estimators.registry import DEFAULT, find
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.text import many, upper_bound
@@ -57,10 +58,12 @@ class AcceptedRisk:
 
     It is spent on a plain count of discoveries (``highest_mean``), which holds whatever the law by
     which Δ falls: so the chance that the rule ever stops a campaign whose Δ is above the accepted
-    risk is at most α, as far as discoveries are independent and Δ does not rise. The interval of
-    the estimate, which allows for bursts too, has to be below the risk at the confidence itself.
-    With all of that in one interval, the doubt about bursts grew with each look: the stop came at
-    1.4 times the inputs. Another estimator than the default decides by its own interval at 1 - α_j.
+    risk is at most α, as far as discoveries are independent and Δ does not rise. Bursts widen the
+    bound by what the campaign's own past shows of them; with that the chance is not proven but
+    simulated (docs/stop-study.md). The interval of the estimate, which is for a law that changes,
+    has to be below the risk at the confidence itself. With all of that in one interval, the doubt
+    grew with each look: the stop came at 1.4 times the inputs. Another estimator than the default
+    decides by its own interval at 1 - α_j.
     """
 
     risk: float
@@ -78,6 +81,8 @@ class AcceptedRisk:
     def first_look(self) -> int:
         """The inputs at the first look: without any discovery, the Rule of Three allows a stop."""
         quiet = log(1 - self.confidence_at(1)) / log1p(-self.risk)
+        if self.estimator == DEFAULT:
+            quiet *= USUAL
         return max(FIRST_LOOK, floor(quiet) + 1)
 
     def inputs_at(self, look: int) -> int:
@@ -102,13 +107,19 @@ class AcceptedRisk:
         share = sqrt(EARLY) * (1 / sqrt(look + EARLY - 1) - 1 / sqrt(look + EARLY))
         return 1 - (1 - self.confidence) * share
 
-    def bound_at(self, observation: Observation, look: int) -> Estimate:
-        """The estimate with the upper end that has to be below the accepted risk at that look."""
+    def bound_at(
+        self, observation: Observation, look: int, scatter: float | None = None
+    ) -> Estimate:
+        """The estimate with the upper end that has to be below the accepted risk at that look.
+
+        ``scatter``: how much more discoveries scatter than independent ones, where the observation
+        itself does not tell.
+        """
         confidence = self.confidence_at(look)
         own = self.confidence if self.estimator == DEFAULT else confidence
         estimate = find(self.estimator)(observation, own)
         if self.estimator == DEFAULT and estimate.high is not None and observation.n:
-            counted = highest_mean(observation, 1 - confidence)
+            counted = highest_mean(observation, 1 - confidence, scatter)
             return replace(estimate, high=max(estimate.high, counted))
         if estimate.high is None:
             raise BadInput(
@@ -120,10 +131,11 @@ class AcceptedRisk:
     def earliest_stop(self, observation: Observation) -> int | None:
         """The inputs at the first look to come that says stop if nothing more is found.
 
-        It is no forecast but a bound: what is found until then only delays it. None where that is
-        further away than any campaign gets.
+        It is no forecast but nearly a bound: what is found until then delays it, unless it shows
+        that discoveries come in smaller bursts. None where that is further away than any campaign
+        gets.
         """
-        return self._first_stop(observation, self.look(observation.n), FURTHEST)
+        return self._first_stop(observation, observation.n, FURTHEST)
 
     def stop_along(self, path: Observation, since: int, until: int) -> int | None:
         """The inputs at the first look in (since, until] that says stop; None where none does.
@@ -131,21 +143,24 @@ class AcceptedRisk:
         ``path`` has the discoveries of a campaign up to ``until``, be they only expected, as ones
         that become rarer: from the look that says stop on, all are taken to.
         """
-        now = self.look(since)
-        return self._first_stop(path, now, self.look(until) - now)
+        return self._first_stop(path, since, self.look(until) - self.look(since))
 
-    def _first_stop(self, path: Observation, now: int, most: int) -> int | None:
-        """By steps that double, and then by halving, at most so many looks from now."""
-        behind, ahead = 0, 1
-        while ahead <= most and not self._stops(path, now + ahead):
+    def _first_stop(self, path: Observation, since: int, most: int) -> int | None:
+        """By steps that double, and then by halving, at most so many looks after ``since``.
+
+        What is only expected has no bursts: they are taken to be as they were until then.
+        """
+        now, behind, ahead = self.look(since), 0, 1
+        scatter = scatter_of(_cut(path, since)) if path.discoveries is not None else None
+        while ahead <= most and not self._stops(path, now + ahead, scatter):
             behind, ahead = ahead, 2 * ahead
         if ahead > most:
-            if behind >= most or not self._stops(path, now + most):
+            if behind >= most or not self._stops(path, now + most, scatter):
                 return None
             ahead = most
         while ahead - behind > 1:
             middle = (ahead + behind) // 2
-            if self._stops(path, now + middle):
+            if self._stops(path, now + middle, scatter):
                 ahead = middle
             else:
                 behind = middle
@@ -157,11 +172,9 @@ class AcceptedRisk:
             f"so far there are {n:,}."
         )
 
-    def _stops(self, observation: Observation, look: int) -> bool:
-        n, times = self.inputs_at(look), observation.discoveries
-        known = None if times is None else times[: times.searchsorted(n, side="right")]
-        then = replace(observation, n=n, discoveries=known)
-        return (self.bound_at(then, look).high or 0.0) < self.risk
+    def _stops(self, path: Observation, look: int, scatter: float | None) -> bool:
+        then = _cut(path, self.inputs_at(look))
+        return (self.bound_at(then, look, scatter).high or 0.0) < self.risk
 
     def __call__(self, observation: Observation, since: int = 0) -> Decision:
         """Decide, if a look lies between ``since`` and the present n."""
@@ -197,6 +210,13 @@ class AcceptedRisk:
             n,
             estimate,
         )
+
+
+def _cut(path: Observation, n: int) -> Observation:
+    """With the discoveries up to n alone."""
+    times = path.discoveries
+    known = None if times is None else times[: times.searchsorted(n, side="right")]
+    return replace(path, n=n, discoveries=known)
 
 
 @dataclass(frozen=True, slots=True)
