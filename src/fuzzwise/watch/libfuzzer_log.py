@@ -193,14 +193,15 @@ class LogReader:
         process = self._process
         is_new = event in (b"NEW", b"REDUCE")
         count = int(event == b"NEW") if features is None else process.discoveries(features, corpus)
-        for at in self._spread(process.latest, n, count):
-            self._discovery(at)
+        self._discover(self._spread(process.latest, n, count))
         self.is_exact &= count == 0 or (is_new and count == 1)
         process.at(n, features, corpus)
 
-    def _discovery(self, at: int) -> None:
-        self.found.append(self._made + self._process.number(at))
-        self._found_times.append(self._seconds + self._process.seconds)
+    def _discover(self, numbers: list[int]) -> None:
+        """All at once: a damaged file can tell of very many."""
+        process, made = self._process, self._made
+        self.found += [made + process.number(at) for at in numbers]
+        self._found_times += [self._seconds + process.seconds] * len(numbers)
 
     def _clock(self, n: int, speed: int) -> None:
         """Take the time from exec/s, which is 0 before the first second is over."""
@@ -254,8 +255,7 @@ class LogReader:
             self.out_of_order += 1
             return
         count = process.discoveries(features, corpus)
-        for at in self._spread(process.latest, process.announced, count):
-            self._discovery(at)
+        self._discover(self._spread(process.latest, process.announced, count))
         process.at(process.announced, features, corpus)
         process.announced = n
         if ends := ENDS.search(found["more"]):
