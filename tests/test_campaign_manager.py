@@ -160,7 +160,7 @@ def test_a_target_with_several_jobs_uses_free_cores_but_no_more_than_it_may(tmp_
     one, two = plan.targets
     plan = replace(plan, targets=(one, replace(two, jobs=3)))
     sessions = {"one": CLEAN(FERTILE), "two": CLEAN(FERTILE)}
-    run(plan, sessions, 1.0)
+    run(plan, sessions, PATIENCE, until=lambda _: all(len(s.turns) > 1 for s in sessions.values()))
     assert {jobs for _, jobs in sessions["one"].turns} == {1}
     assert {jobs for _, jobs in sessions["two"].turns} == {3}
     assert sessions["two"].most_busy == 1
@@ -247,7 +247,7 @@ def test_nothing_to_fuzz_is_no_success(tmp_path: Path):
 def test_a_broken_target_gets_another_try_in_the_next_run(tmp_path: Path):
     plan = plan_of(tmp_path, ["a"])
     session = CLEAN(problem="a: is gone.")
-    run(plan, {"a": session}, 1.0)
+    run(plan, {"a": session}, PATIENCE, until=lambda state: kinds(state, "a") == ["broken"])
     session.problem = ""
     stopped, state = run(plan, {"a": session})
     assert stopped.reason == "all-retired"
@@ -263,12 +263,13 @@ def test_a_broken_target_returns_when_its_program_is_back(
     program.unlink()
     session = CLEAN(FERTILE, problem="a: is gone.")
 
-    def bring_back() -> None:
-        session.problem = ""
-        program.write_text("a new one")
+    def is_back(state: CampaignState) -> bool:
+        if kinds(state, "a") == ["broken"] and not program.exists():
+            session.problem = ""
+            program.write_text("a new one")
+        return session.n > 0
 
-    threading.Timer(0.5, bring_back).start()
-    _, state = run(plan, {"a": session, "b": CLEAN(FERTILE)}, 2.0)
+    _, state = run(plan, {"a": session, "b": CLEAN(FERTILE)}, PATIENCE, until=is_back)
     assert kinds(state, "a") == ["broken", "returned"]
     assert session.n > 0
 
@@ -294,7 +295,7 @@ def test_a_new_seed_brings_a_target_back(tmp_path: Path):
     plan, sessions = retired(tmp_path)
     (plan.targets[0].corpus[0] / "seed").write_text("new")
     turns = len(sessions["a"].turns)
-    _, state = run(plan, sessions, 1.0)
+    _, state = run(plan, sessions, PATIENCE, until=lambda _: len(sessions["a"].turns) > turns)
     assert len(sessions["a"].turns) > turns
     assert kinds(state, "a")[:2] == ["retired", "returned"]
     assert kinds(state, "b") == ["retired"]
@@ -306,8 +307,14 @@ def test_a_seed_that_comes_while_it_runs_brings_a_target_back(
     monkeypatch.setattr("fuzzwise.campaign.manager.LOOK_EVERY", 0.1)
     plan = plan_of(tmp_path, ["clean", "fertile"])
     seed = plan.targets[0].corpus[0] / "seed"
-    threading.Timer(1.5, lambda: seed.write_text("new")).start()
-    _, state = run(plan, {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}, 2.5)
+
+    def is_back(state: CampaignState) -> bool:
+        if kinds(state, "clean") == ["retired"] and not seed.exists():
+            seed.write_text("new")
+        return "returned" in kinds(state, "clean")
+
+    sessions = {"clean": CLEAN(), "fertile": CLEAN(FERTILE)}
+    _, state = run(plan, sessions, PATIENCE, until=is_back)
     assert kinds(state, "clean")[:2] == ["retired", "returned"]
 
 
@@ -338,13 +345,14 @@ def test_a_lower_accepted_risk_brings_a_target_back_and_a_higher_one_does_not(tm
 
 
 def test_a_run_goes_on_with_the_budget_that_is_left(tmp_path: Path):
-    plan = plan_of(tmp_path, ["a"], budget=1.0)
+    plan = plan_of(tmp_path, ["a"], budget=2.0)
     session = CLEAN(FERTILE)
-    run(plan, {"a": session}, 0.6)
+    run(plan, {"a": session}, until=lambda _: session.n > 0)
     first = session.n
-    _, state = run(plan, {"a": session})
+    stopped, state = run(plan, {"a": session})
     assert session.n > first
-    assert state.seconds == pytest.approx(1.0, abs=0.5)
+    assert stopped.reason == "time-budget"
+    assert state.seconds >= 2.0
     before = session.n
     stopped, _ = run(plan, {"a": session})
     assert stopped.reason == "nothing-ran"
@@ -379,12 +387,13 @@ def test_a_low_risk_that_is_not_settled_retires_nothing_until_it_is(tmp_path: Pa
     plan = plan_of(tmp_path, ["a"], cores=1)
     session = CLEAN()
     session.unsettled = "half of its seeds wait"
-    _, state = run(plan, {"a": session}, 1.5)
+    low = 2 * AcceptedRisk(plan.targets[0].accepted_risk or 1.0).first_look
+    _, state = run(plan, {"a": session}, PATIENCE, until=lambda _: session.n > low)
     assert by_name(state) == {"a": WAITING}
     said = [event.detail for event in state.events if event.kind == "warning"]
     assert said == ["half of its seeds wait"]
     session.unsettled = ""
-    stopped, state = run(plan, {"a": session.after_restart()}, 3.0)
+    stopped, state = run(plan, {"a": session.after_restart()}, PATIENCE)
     assert (stopped.reason, by_name(state)) == ("all-retired", {"a": RETIRED})
 
 
@@ -392,9 +401,14 @@ def test_bugs_are_new_once_and_warnings_said_once(tmp_path: Path):
     plan = plan_of(tmp_path, ["a", "b"])
     sessions = {n: CLEAN(FERTILE, bugs={500: "same", 900: f"own-{n}"}) for n in ("a", "b")}
     sessions["a"].warnings = ("3 inputs were slow",)
-    _, state = run(plan, sessions, 0.5)
+
+    def all_have(state: CampaignState) -> bool:
+        return all(target.inputs > 900 for target in state.targets)
+
+    _, state = run(plan, sessions, PATIENCE, until=all_have)
     sessions["a"].warnings = ("5 inputs were slow",)
-    _, state = run(plan, sessions, 0.5)
+    epochs = state.epochs
+    _, state = run(plan, sessions, PATIENCE, until=lambda state: state.epochs > epochs + 2)
     assert sorted(bug.frames[0] for bug in state.bugs) == ["own-a", "own-b", "same"]
     same = next(bug for bug in state.bugs if bug.frames == ("same",))
     assert sorted(same.targets) == ["a", "b"]
@@ -409,7 +423,7 @@ def test_what_a_killed_run_left_in_the_folders_is_taken_up(tmp_path: Path):
         store.begin_run(run_entry(plan, None))
         store.start_epoch(0.1, "a", Choice("first turn"))
     session.n, session.seconds = 4000, 4000 / SPEED
-    _, state = run(plan, {"a": session}, 0.4)
+    _, state = run(plan, {"a": session}, PATIENCE, until=lambda _: session.n > 4000)
     assert state.targets[0].inputs == session.n
     assert [bug.frames for bug in state.bugs] == [("late",)]
     decisions = read_decisions(plan.folder, last=1000)
@@ -429,9 +443,9 @@ def test_after_a_rebuild_what_is_left_counts_the_inputs_of_this_build(tmp_path: 
     plan = plan_of(tmp_path, ["a"], cores=1)
     plan = replace(plan, targets=(replace(plan.targets[0], accepted_risk=1e-5),))
     session = CLEAN((3, 50))
-    run(plan, {"a": session}, 0.4)
+    run(plan, {"a": session}, PATIENCE, until=lambda _: session.n > 0)
     session.build_anew()
-    _, state = run(plan, {"a": session}, 0.2)
+    _, state = run(plan, {"a": session}, PATIENCE, until=lambda _: session.n > 0)
     (target,) = state.targets
     assert target.inputs > session.n  # those of both builds
     totals = session.totals()
