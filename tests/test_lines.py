@@ -124,7 +124,7 @@ def test_a_bound_just_below_the_accepted_risk_has_the_digits_that_show_it() -> N
 
 def test_a_rule_never_says_that_a_number_is_not_below_itself() -> None:
     rule = AcceptedRisk(1e-3)
-    for quiet in range(6_000, 12_000, 50):
+    for quiet in range(rule.first_look, 2 * rule.first_look, 50):
         seen = Observation(n=quiet + 10, discoveries=ints([1, 10]))
         decision = rule(seen, since=0)
         shown = decision.detail.partition("at most ")[2].split()[0].rstrip(",")

@@ -28,6 +28,7 @@ from commands import fuzzwise
 from fuzzer_files import stats_text
 from fuzzwise.cli import main
 from fuzzwise.errors import BadInput, NotEstimable
+from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch import recognise
 from fuzzwise.watch.source import Source
 
@@ -175,8 +176,10 @@ def test_json_has_the_keys_that_programs_rely_on(watch, quiet, busy):
 
 def test_a_script_may_ask_as_often_as_it_likes(watch, tmp_path):
     """The answer changes only at the next look of the rule, or what was found refutes it."""
+    rule = AcceptedRisk(4e-4)
+    look = rule.look(52_000)
     answers = []
-    for end in (49_778, 52_000, 54_754):
+    for end in (rule.inputs_at(look), 52_000, rule.inputs_at(look + 1) - 1):
         path = log(tmp_path / "fuzz.log", range(1, 600, 20), end)
         answers.append(json.loads(watch(path, "--accept-risk", "4e-4", "--json").stdout)["stopped"])
     assert answers[0] is not None
