@@ -6,10 +6,10 @@ import threading
 import time
 
 from fuzzwise.campaign.executor import Turn
+from fuzzwise.campaign.fleet.costs import Costs
 from fuzzwise.campaign.fleet.gate import HUNG, Gate, Place
 from fuzzwise.campaign.fleet.messages import Answer, Order
 from fuzzwise.campaign.fleet.station import Station
-from fuzzwise.campaign.fleet.tally import Tally
 from fuzzwise.campaign.fleet.timetable import Timetable
 from fuzzwise.engines.contract import Session, Totals
 from fuzzwise.testing.simulated import PaperSession
@@ -127,7 +127,7 @@ def test_cores_are_given_out_again_shortly_before_they_are_left():
 
 
 def test_what_turns_cost_is_told():
-    tally = Tally()
+    tally = Costs()
     assert tally.told() == ""
     tally.add(Answer(moved=(3000, 0)))
     assert tally.told() == (

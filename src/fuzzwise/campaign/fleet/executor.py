@@ -20,9 +20,9 @@ from typing import Any, Protocol
 
 from fuzzwise.campaign.executor import Result, Turn
 from fuzzwise.campaign.fleet import node
+from fuzzwise.campaign.fleet.costs import Costs
 from fuzzwise.campaign.fleet.link import PACE, Link, Lost
 from fuzzwise.campaign.fleet.messages import Answer, Machine, Order
-from fuzzwise.campaign.fleet.tally import Tally
 from fuzzwise.campaign.fleet.timetable import AHEAD, Timetable
 from fuzzwise.engines.contract import Totals
 from fuzzwise.errors import FuzzwiseError
@@ -93,7 +93,7 @@ class Fleet:
         self._looking: set[str] = set()
         self._done: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._closing = False
-        self._tally = Tally()
+        self._costs = Costs()
         link.start(self._look())
 
     @property
@@ -183,7 +183,7 @@ class Fleet:
         self._link.start(self._close(seconds, closed))
         closed.wait(seconds + HURRY)
         self._ledger.close()
-        if told := self._tally.told():
+        if told := self._costs.told():
             self._link.tell(told)
         self._link.close(HURRY)
 
@@ -260,7 +260,7 @@ class Fleet:
         turn = placed.turn
         if answer.totals is None and not answer.problem:
             raise Lost
-        self._tally.add(answer)
+        self._costs.add(answer)
         totals = None if answer.problem else answer.totals
         result = Result(turn, totals, answer.problem, took=answer.took)
         then = partial(self._hand_out, placed, result)

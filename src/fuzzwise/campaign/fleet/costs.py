@@ -12,7 +12,7 @@ MOST = 100_000
 """Gaps that are kept in mind: the last ones."""
 
 
-class Tally:
+class Costs:
     """Adds up what machines tell with their answers."""
 
     def __init__(self) -> None:
