@@ -121,7 +121,9 @@ def test_the_command_for_a_bug_runs_the_harness_on_its_input(home):
     assert command == f"{sys.executable} {RUNNER} {home / 'harness.py'} '{path}'"
 
 
-def test_a_module_that_the_harness_imports_is_part_of_the_target(home):
+def test_a_module_that_the_harness_imports_is_part_of_the_target(home, monkeypatch):
+    # The files of a harness are remembered by its path, which is the same in another run of pytest.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     plan = TargetPlan("t", "python", (str(home / "harness.py"),))
     alone, build = signature(plan), launch(plan.program).build
     before, seen = signature(plan), glance(plan)
