@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 STATUS = re.compile(
-    rb"#(?P<n>\d{1,16})(?:\t(?P<event>INITED|NEW|REDUCE|pulse|RELOAD|DONE)\b"
-    rb"(?: +cov: \d+ ft: (?P<ft>\d{1,16}) corp: (?P<corp>\d{1,16})/\w+(?: lim: (?P<lim>\d{1,9}))?"
-    rb" exec/s: (?P<speed>\d{1,16}))?"
-    rb"|: cov: \d+ ft: (?P<fork_ft>\d{1,16}) corp: (?P<fork_corp>\d{1,16})(?P<more>[^\n\r]*))"
+    rb"#(?P<n>\d{1,16}+)(?:\t(?P<event>INITED|NEW|REDUCE|pulse|RELOAD|DONE)\b"
+    rb"(?: ++cov: \d++ ft: (?P<ft>\d{1,16}+) corp: (?P<corp>\d{1,16}+)/\w++"
+    rb"(?: lim: (?P<lim>\d{1,9}+))?+ exec/s: (?P<speed>\d{1,16}+))?+"
+    rb"|: cov: \d++ ft: (?P<fork_ft>\d{1,16}+) corp: (?P<fork_corp>\d{1,16}+)(?P<more>[^\n\r]*+))"
 )
+"""One line. What was matched is never given back (``++``): logs are hundreds of megabytes."""
+
 _FEATURES = re.compile(rb" ft: (\d{1,16})")
 _CORPUS = re.compile(rb" corp: (\d{1,16})")
 _SPEED = re.compile(rb" exec/s: (\d{1,16})")

@@ -91,28 +91,30 @@ class LogReader:
     def _take_status_lines(self, piece: bytes, start: int, end: int) -> None:
         """Most lines of a long log are replacements, on which nothing but N changes."""
         same: re.Match[bytes] | None = None
-        features = b""
+        replacement: tuple[bytes | None, ...] = ()
         for found in STATUS.finditer(piece, start, end):
-            if self.is_forked or found["event"] is None:
-                if found["event"] is None:
-                    self._fork_status(found)
-                continue  # fork mode prints the whole log of a job that ended with a crash
-            if found["ft"] == features and found["event"] == b"REDUCE":
+            said = found.group("event", "ft", "lim")
+            if said == replacement and not self.is_forked:
                 n = int(found["n"])
                 if self._process.is_counting and self._process.latest <= n <= MOST:
                     self._process.latest = n
-                    self._limit.take(self.n, found["lim"])
                     same = found
                     continue
+            event, features, limit = said
+            if self.is_forked or event is None:
+                if event is None:
+                    self._fork_status(found)
+                continue  # fork mode prints the whole log of a job that ended with a crash
             if same is not None:
                 self._clock(self._process.latest, int(same["speed"]))
                 same = None
             fields = found.group("ft", "corp", "speed")
-            if found["ft"] is None:
+            if features is None:
                 fields = loose_fields(piece, found.end(), end)
-            self._status(number(found["n"]), found["event"], *fields)
-            self._limit.take(self.n, found["lim"])
-            features = b"%d" % (self._process.features or 0)
+            self._status(number(found["n"]), event, *fields)
+            if not replacement or limit != replacement[-1]:
+                self._limit.take(self.n, limit)
+            replacement = (b"REDUCE", b"%d" % (self._process.features or 0), limit)
         if same is not None:
             self._clock(self._process.latest, int(same["speed"]))
 
@@ -193,8 +195,9 @@ class LogReader:
         process = self._process
         is_new = event in (b"NEW", b"REDUCE")
         count = int(event == b"NEW") if features is None else process.discoveries(features, corpus)
-        self._discover(self._spread(process.latest, n, count))
-        self.is_exact &= count == 0 or (is_new and count == 1)
+        if count:
+            self._discover(self._spread(process.latest, n, count))
+            self.is_exact &= is_new and count == 1
         process.at(n, features, corpus)
 
     def _discover(self, numbers: list[int]) -> None:
