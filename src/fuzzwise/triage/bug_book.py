@@ -126,22 +126,28 @@ class BugBook:
             if name in kept or len(kept) >= MOST_INPUTS:
                 file.unlink()
                 continue
-            see_to_disk(file)
             shutil.move(file, self._folder / name)
             sources[file.parent] = None
             kept.append(name)
-        if sources:  # an input of a bug that was told of is there after a power cut
-            see_to_disk(self._folder / known.id, *sources)
         bug = replace(known, inputs=tuple(kept))
         self.put(bug)
+        see_to_disk(*sources)  # what was moved away is not found there again
         return bug
 
     def put(self, bug: Bug) -> None:
-        """Write the record of a bug; that it is hit once more is not worth a wait for the disk."""
-        is_new = bug.id not in self.bugs
+        """Write the record of a bug.
+
+        After a power cut a bug that was told of is there, with its first input; that it is hit once
+        more, and further inputs, are not worth a wait for the disk.
+        """
+        known = self.bugs.get(bug.id)
+        leads = known is None or known.inputs[:1] != bug.inputs[:1]
+        if leads and bug.inputs:
+            with suppress(FileNotFoundError):  # inputs are the user's to remove
+                see_to_disk(self.path(bug.inputs[0]))
         self.bugs[bug.id] = bug
         record = json.dumps(asdict(bug), indent=1).encode()
-        write_whole(self._folder / bug.id / RECORD, record, to_disk=is_new)
+        write_whole(self._folder / bug.id / RECORD, record, to_disk=leads)
 
 
 def own_id(bug: str, program: str) -> str:

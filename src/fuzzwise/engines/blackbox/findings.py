@@ -131,15 +131,13 @@ class Findings:
                 trace.kept += len(chosen)
                 trace.waiting.clear()
                 if chosen:
-                    self.book.keep(
-                        trace.bug, [self._written(crash, to_disk=False) for crash in chosen]
-                    )
+                    self.book.keep(trace.bug, [self._written(crash) for crash in chosen])
 
-    def _written(self, crash: Crash, *, to_disk: bool = True) -> Path:
-        """The input of a crash as a file, named by its content."""
+    def _written(self, crash: Crash) -> Path:
+        """The input of a crash as a file, named by its content, for the book to take."""
         data = self.make(crash)
         path = self.folder / content_name(data, self.suffix)
-        write_whole(path, data, to_disk=to_disk)
+        write_whole(path, data, to_disk=False)
         return path
 
     def _by_size(self, bug: str) -> list[str]:
