@@ -23,8 +23,9 @@ from fuzzwise.engines.go.process import GoProcess
 from fuzzwise.engines.go.session import GoSession
 from fuzzwise.errors import BadInput
 from fuzzwise.testing.traces import processes_in
+from waiting import PATIENCE
 
-KILLS = 5
+KILLS = 3
 EXECS = re.compile(r"^fuzz: .* execs: (\d+) .*new interesting: (\d+) ", re.MULTILINE)
 SEEDS = re.compile(r"baseline coverage: (\d+)/\1 completed, now fuzzing")
 
@@ -68,12 +69,16 @@ def content(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def until_bugs(session: GoSession, seconds: float = 3.0, count: int = 1) -> Totals:
-    deadline = time.monotonic() + 120
-    told = session.turn(seconds, 1)
-    while len(told.bugs) < count and time.monotonic() < deadline:
-        told = session.turn(seconds, 1)
-    return told
+def until_bugs(session: GoSession) -> Totals:
+    """A turn that is interrupted when it has found something."""
+    turn = threading.Thread(target=session.turn, args=(500.0, 1))
+    turn.start()
+    try:
+        wait_until(lambda: (told := session.totals()) and told.bugs, "a bug")
+    finally:
+        session.interrupt()
+        turn.join()
+    return session.totals()
 
 
 def test_counts_are_those_of_the_log_over_turns_and_failures(package, tmp_path, logs):
@@ -118,7 +123,7 @@ def test_what_ends_a_worker_is_a_bug(package, tmp_path, monkeypatch, how, kind, 
     monkeypatch.setenv("ENDS", how)
     seconds = 2.0 if how == "hang" else 30.0
     session = session_of(package, "FuzzEnds", tmp_path / "t", seconds=seconds, memory_mib=1200)
-    told = until_bugs(session, seconds=12.0)
+    told = until_bugs(session)
     assert [bug.kind for bug in told.bugs] == [kind]
     if frame:
         assert frame in told.bugs[0].frames
@@ -128,7 +133,9 @@ def test_what_ends_a_worker_is_a_bug(package, tmp_path, monkeypatch, how, kind, 
 def test_a_hang_is_found_by_turns_that_are_shorter_than_its_time(package, tmp_path, monkeypatch):
     monkeypatch.setenv("ENDS", "hang")
     session = session_of(package, "FuzzEnds", tmp_path / "t", seconds=6.0)
-    told = until_bugs(session, seconds=5.0)
+    deadline = time.monotonic() + PATIENCE
+    while not (told := session.turn(5.0, 1)).bugs and time.monotonic() < deadline:
+        pass
     assert [bug.kind for bug in told.bugs] == ["timeout"]
 
 
