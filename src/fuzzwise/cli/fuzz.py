@@ -33,7 +33,8 @@ from fuzzwise.units import parse_count, parse_duration
     help="Who fuzzes; if not given, the one that TARGET was made for.",
 )
 @options.accept_risk(
-    "Stop when the discovery probability is surely below this: the chance that the next input shows something new."
+    "Stop when the discovery probability is surely below this: the chance that the next input "
+    f"shows something new. {options.PROMISE}"
 )
 @options.confidence
 @click.option("--time", "seconds", metavar="TIME", help="Fuzz for so long now: 90s, 15m, 4h.")

@@ -26,10 +26,12 @@ class _Probability(click.FloatRange):
 
 PROBABILITY = _Probability(0, 1, min_open=True, max_open=True)
 
-MAY_STOP = (
-    "Say whether the campaign may stop at this risk, and how much is left to it. What is promised, "
-    "and where discoveries in bursts or a risk that rises break it: docs/stopping.md."
+PROMISE = (
+    "What is promised, and where discoveries in bursts or a risk that rises break it: "
+    "docs/stopping.md."
 )
+
+MAY_STOP = f"Say whether the campaign may stop at this risk, and how much is left to it. {PROMISE}"
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 

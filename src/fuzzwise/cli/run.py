@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the campaign."
 )
-@options.accept_risk("Of a folder: retire a target below this; a file says it by itself.")
+@options.accept_risk(
+    f"Of a folder: retire a target below this; a file says it by itself. {options.PROMISE}"
+)
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @campaign_output.baseline
 @click.option("--fleet", metavar="ADDRESS", help="Fuzz on the machines of a fleet: HOST:PORT.")
