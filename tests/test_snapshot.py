@@ -154,6 +154,8 @@ WRONG = [
     ('{"n":10,"discoveries":[11]}', "discoveries: names input 11"),
     ('{"n":10,"species":1,"discoveries":[1,2]}', "discoveries: has 2 inputs"),
     ('{"n":10,"discoveries":[99999999999999999999]}', "discoveries: .*beyond"),
+    (f'{{"n":{2**63 - 1},"discoveries":[3]}}', "n: is a number beyond 2.53"),
+    (f'{{"n":10,"discoveries":[{2**53 + 1}]}}', "discoveries: .*beyond"),
     # seeds
     (f'{{"n":10,{SEEDS},"f1":[1]}}}}', r"seeds\.f1: has 1 elements, but seeds\.q has 2"),
     ('{"n":10,"seeds":{"q":[0.5,0.6],"n":[3,4]}}', r"seeds\.q: sums to 1\.1"),

@@ -437,9 +437,12 @@ def _seed_counts(raw: _Seeds) -> SeedCounts:
 
 def _ints(where: str, values: list[int]) -> Ints:
     try:
-        return np.array(values, dtype=np.int64)
+        column = np.array(values, dtype=np.int64)
+        if not len(column) or -LARGEST <= column.min() <= column.max() <= LARGEST:
+            return column
     except OverflowError:
-        raise _FieldError(where, "has a number beyond 2^63; counts must be smaller") from None
+        pass
+    raise _FieldError(where, "has a number beyond 2^53; counts must be smaller")
 
 
 def _as_list(column: Ints | None) -> list[int] | None:
