@@ -86,7 +86,8 @@ bench: $(READY)
 # Damaged files of every format that is read, 20,000 of each; hours. CASES=1000 for fewer.
 CASES ?= 20000
 fuzz-readers: $(READY)
-	FUZZWISE_CUTS=500 FUZZWISE_KILLS=100 FUZZWISE_PLANTED=100 $(PYTEST) tests/test_power_cut.py tests/test_stock_counts.py tests/test_triage_planted.py
+	FUZZWISE_CUTS=500 FUZZWISE_KILLS=100 FUZZWISE_PLANTED=100 $(PYTEST) \
+	    $(addprefix tests/test_,power_cut.py stock_counts.py run_kills.py fuzz.py triage_planted.py)
 	$(BIN)/python tools/fuzz_readers.py --cases $(CASES)
 
 # Real libraries, fetched from Debian and built: the first for some hours, from where it was stopped, the second for
