@@ -66,18 +66,18 @@ def grown(name: str, scale: float, speed: float, *, seconds: int = 100, seed: in
     return Campaign(f"{name}-{seed}", tuple(seen), name, bugs=bugs)
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
-    made = []
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder, made = tmp_path_factory.mktemp("growth"), []
     for name, scale, speed in (("slow", 12, 50), ("fast", 9, 900), ("tiny", 3, 400)):
         for seed in (1, 2):
-            path = tmp_path / f"{name}-{seed}.growth.jsonl"
+            path = folder / f"{name}-{seed}.growth.jsonl"
             snapshot.write(path, [grown(name, scale, speed, seed=seed)])
             made.append(path)
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def recording(files: list[Path]) -> GrowthRecording:
     return read_growth(files, accepted_risk=1e-3, step=STEP)
 
