@@ -145,7 +145,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_counted_twice(tmp_path, records
     rng = random.Random(11)
     bugs: set[str] = set()
     runs, generations, kills = 0, set(), 0
-    while kills < 16 or len(bugs) < 2:
+    while kills < 10 or len(bugs) < 2:
         # The variables that this process itself knows, and none that a library has set behind its
         # back: where an endless recursion ends depends on how much room they take.
         process = subprocess.Popen(

@@ -72,9 +72,9 @@ def test_the_clean_program_survives_its_mutants(seed: str, tmp_path: Path) -> No
     target = Target((str(program), "@@"), (EXAMPLES / "seeds" / seed).read_bytes())
     assert check(target) == []
     with Runner(target, random_seed=1) as runner:
-        events = list(runner.run(0, 3000))
+        events = list(runner.run(0, 1500))
     assert [event for event in events if event.kind != "mark"] == []
-    assert events[-1].run == 2999
+    assert events[-1].run == 1499
 
 
 def test_the_example_campaign_is_valid_and_mixed() -> None:
