@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,11 @@ from sqlalchemy import text
 from fuzzwise.campaign.finished import run_entry
 from fuzzwise.errors import BadInput
 from fuzzwise.store import sqlite as database
-from fuzzwise.store.contract import StoreFull
+from fuzzwise.store.contract import Damaged, StoreFull
 from fuzzwise.store.sql.migrations import STEPS, migrate, version_of
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.sqlite import FILE, open_for_writing
-from reading import read_history, read_state
+from reading import read_history, read_observations, read_state
 from stored import PER_EPOCH, Writers, begun, epoch, found, is_consistent, plan, target, turn
 
 
@@ -53,6 +53,20 @@ def test_killing_the_writer_loses_nothing_that_was_said(tmp_path: Path) -> None:
     assert numbers <= ended
     assert lost <= kills
     assert not list(tmp_path.glob("*.damaged*"))
+
+
+def test_who_was_told_of_damage_holds_on_to_no_file(tmp_path: Path) -> None:
+    with begun(tmp_path) as store:
+        epoch(store, 1.0, "a", turn(100))
+        epoch(store, 2.0, "b", turn(100))
+    with closing(sqlite3.connect(tmp_path / FILE)) as raw:
+        raw.execute("UPDATE observations SET content = x'81'")
+        raw.commit()
+    with pytest.raises(Damaged) as told:
+        read_observations(tmp_path)
+    assert told.traceback  # as long as the error is known, so is what was being read
+    files = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    assert tmp_path / FILE not in files
 
 
 def test_a_reader_sees_whole_epochs_while_another_process_writes(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -260,6 +262,27 @@ def _begins_like_one(path: Path) -> bool:
         return True  # SQLite will say what is wrong
 
 
+class _Connection(sqlite3.Connection):
+    """One that lets go of its file when it is closed, also where an error holds on to a cursor.
+
+    SQLite would else keep the file open, and locked, until the error is forgotten.
+    """
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        super().__init__(*words, **settings)
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+
+    def cursor(self, *words: Any) -> Any:
+        made = super().cursor(*words)
+        self._cursors.add(made)
+        return made
+
+    def close(self) -> None:
+        for cursor in tuple(self._cursors):
+            cursor.close()
+        super().close()
+
+
 def _connect(path: Path, mode: str, begin: str, seconds: float | None = None) -> Connection:
     check_files(path)
 
@@ -267,7 +290,9 @@ def _connect(path: Path, mode: str, begin: str, seconds: float | None = None) ->
         # isolation_level=None: the driver begins nothing by itself, so that a transaction can
         # hold changes of the schema and readers see one state.
         address = f"{path.absolute().as_uri()}?{mode}"
-        made = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        made = sqlite3.connect(
+            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, factory=_Connection
+        )
         _distrust(made, path, seconds)
         return made
 
