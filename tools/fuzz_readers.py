@@ -63,9 +63,16 @@ def _run(number: int, name: str, words: argparse.Namespace) -> int:
 def _one_process(
     number: int, first: int, end: int, counts: Counter[str], words: argparse.Namespace
 ) -> int:
-    """Cases in one process until it is lost or done; the next case."""
+    """Cases in one process until it is lost or done, which leaves nothing; the next case."""
+    with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as folder:
+        return _cases_in(Path(folder), number, first, end, counts, words)
+
+
+def _cases_in(
+    folder: Path, number: int, first: int, end: int, counts: Counter[str], words: argparse.Namespace
+) -> int:
     here, there = multiprocessing.Pipe()
-    work = (number, first, end, words.trace, there)
+    work = (folder, number, first, end, words.trace, there)
     process = multiprocessing.Process(target=_work, args=work, daemon=True)
     process.start()
     there.close()
@@ -91,18 +98,17 @@ def _one_process(
     return at
 
 
-def _work(number: int, first: int, end: int, trace: bool, out: Connection) -> None:
+def _work(folder: Path, number: int, first: int, end: int, trace: bool, out: Connection) -> None:
     from mutated_formats import FORMATS, Sample, Wrong
 
     faulthandler.enable()  # where a process is lost, it says in what
-    with tempfile.TemporaryDirectory(prefix="fuzzwise-", ignore_cleanup_errors=True) as folder:
-        sample = Sample(FORMATS[number], Path(folder) / "sample")
-        sample.read_whole()
-        for seed in range(first, end):
-            try:
-                out.send(sample.case(seed))
-            except Wrong as error:
-                out.send(f"{error}\n{traceback.format_exc()}" if trace else str(error))
+    sample = Sample(FORMATS[number], folder / "sample")
+    sample.read_whole()
+    for seed in range(first, end):
+        try:
+            out.send(sample.case(seed))
+        except Wrong as error:
+            out.send(f"{error}\n{traceback.format_exc()}" if trace else str(error))
 
 
 if __name__ == "__main__":
