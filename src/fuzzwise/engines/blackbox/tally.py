@@ -17,6 +17,7 @@ import numpy as np
 from fuzzwise.files import write_whole
 from fuzzwise.model import Observation
 from fuzzwise.received import cannot_read, read_limited
+from fuzzwise.validation import LARGEST
 
 VERSION = 1
 MOST_UNTRACED = 20
@@ -36,7 +37,7 @@ SILENT = ""
 """In place of a bug: what did not crash when it was examined."""
 
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 """What can be counted; a file that says more is damaged."""
 
 
