@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import socket
@@ -13,7 +14,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from fuzzwise.serve.guard import HEADERS, safe_next
-from fuzzwise.serve.live import MOST_READERS
+from fuzzwise.serve.live import MOST_READERS, Live
 from serving import Serving, wait_for
 from stored import begun, epoch, found, turn
 
@@ -116,6 +117,16 @@ def test_pages_show_hostile_words_as_text(path, served):
     assert answer.code == 200
     assert_harmless(answer.text)
     assert "&lt;script&gt;" in answer.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_may_be_the_first_that_is_asked_for(path, hostile, monkeypatch):
+    async def has_not_come_to_it(live):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Live, "read_stores", has_not_come_to_it)
+    with Serving([hostile]) as page:
+        assert page.get(path).code == 200
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 from fuzzwise.errors import FuzzwiseError
 from fuzzwise.report.campaign.page import TEMPLATES
 from fuzzwise.serve import downloads
-from fuzzwise.serve.campaigns import Campaign
+from fuzzwise.serve.campaigns import Campaign, Moment
 from fuzzwise.serve.guard import LOGIN, Guard, Token, safe_next
 from fuzzwise.serve.live import MOST_READERS, Draw, Live
 from fuzzwise.serve.metrics import metrics_text
@@ -136,8 +136,8 @@ class Site:
 async def _page(site: Site, request: Request, template: str, **more: str) -> Response:
     """A whole page, and the address of its events."""
     campaign = site.campaigns.get(request.path_params.get("key", ""))
-    if campaign and not (site.live.readers and campaign.moment.state):
-        await run_in_threadpool(campaign.look)  # while others look on, it is read for them
+    if campaign:
+        await _look(site, campaign)
     view = site.live.view(_view_key(request, template), _draw_of(site, request, template))
     page, mark = await view.first()
     name = campaign.moment.state.name if campaign and campaign.moment.state else ""
@@ -147,6 +147,13 @@ async def _page(site: Site, request: Request, template: str, **more: str) -> Res
     base = f"/c/{campaign.key}/" if campaign else "/"
     values |= {"live": f"{base}events?page={template}{query}"}
     return HTMLResponse(site.pages.whole(f"{template}.html", page, **values | more))
+
+
+async def _look(site: Site, campaign: Campaign) -> Moment:
+    """A campaign as it is; while others look on, it is read for them, once anything is known."""
+    if not (site.live.readers and campaign.moment.state):
+        await run_in_threadpool(campaign.look)
+    return campaign.moment
 
 
 def _view_key(request: Request, template: str) -> object:
@@ -225,15 +232,17 @@ async def _events(site: Site, request: Request) -> Response:
     view = site.live.view(_view_key(request, template), _draw_of(site, request, template))
     if request.method == "HEAD":
         return Response(media_type="text/event-stream")
+    if "key" in request.path_params:
+        await _look(site, site.campaign(request))
     mark = request.headers.get("last-event-id") or request.query_params.get("mark", "")
     stream = site.live.events(view, mark[:64])
     return StreamingResponse(stream, media_type="text/event-stream")
 
 
 async def _since(site: Site, request: Request) -> Response:
-    campaign = site.campaign(request)
+    moment = await _look(site, site.campaign(request))
     part = _part("0", request.query_params.get("at"))
-    return HTMLResponse(site.pages.since(campaign.moment, part[1] if part else 0.0))
+    return HTMLResponse(site.pages.since(moment, part[1] if part else 0.0))
 
 
 async def _input(site: Site, request: Request) -> Response:
