@@ -1,8 +1,9 @@
 """What turns cost a stock target: features beside those of one process that is never interrupted.
 
 Run ``python benchmarks/stock_turns.py [LIBRARY…] --turn 10 --time 60 --repeats 2``. Libraries are those of
-``subjects.py``, fetched and built by plain clang. Both ways run at the same time, each on one core. All times
-are times on a core, so that a busy machine makes it last longer and changes nothing else: how long a turn
+``subjects.py``, fetched and built by plain clang. Both ways run at the same time, each on one core, and begin
+with the same random seed: until the first turn ends they make the same inputs, so that what differs in the end comes
+of turns and not of luck. All times are times on a core, so that a busy machine makes it last longer and changes nothing else: how long a turn
 is, and after how much features are compared, that of all processes with what they took to start and to
 execute their corpus. Beside it: features after equally many executions, and how long no process ran
 because one had ended and the next had not begun.
@@ -53,12 +54,13 @@ class Kept(StockProcess):
 
     all: ClassVar[list[Kept]]
 
-    def __init__(self, *words: object) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str], *places: Path) -> None:
+        self.given = (command, environment)
         self.points: list[Point] = []
         self._read_so_far = b""
         self.used = 0.0
         type(self).all.append(self)
-        super().__init__(*words)  # type: ignore[arg-type]
+        super().__init__(command, environment, *places)
         threading.Thread(target=self._clock, daemon=True).start()
 
     def _clock(self) -> None:
@@ -150,23 +152,34 @@ def one_turn(session: StockSession, seconds: float) -> None:
     working.join()
 
 
+def twin(home: Path, own: Path) -> Uninterrupted:
+    """A process like the first one of a session, once there is one, with a corpus of its own."""
+    while not Kept.all:
+        time.sleep(0.01)
+    words, environment = Kept.all[0].given
+    (home / "place").mkdir()
+    (home / "plain").mkdir()
+    swapped = {str(own / "corpus"): str(home / "plain")}
+    prefix = "-artifact_prefix="
+    words = [f"{prefix}{home}/" if word.startswith(prefix) else word for word in words]
+    return Uninterrupted([swapped.get(word, word) for word in words], environment, home / "place")
+
+
 def compare(program: Path, corpus: Path, turn: float, seconds: float, seed: int) -> Outcome:
     """Both ways at the same time."""
     Kept.all, Uninterrupted.all = [], []
     fuzzing.StockProcess = Kept  # type: ignore[misc]
     with tempfile.TemporaryDirectory() as scratch:
-        home = Path(scratch)
-        for name in ("plain", "place"):
-            (home / name).mkdir()
-        words = [str(program.absolute()), "-reload=0", "-print_final_stats=1", f"-seed={seed}"]
-        words += ["-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={home}/"]
-        words += [str(home / "plain"), str(corpus.absolute())]
-        alone = Uninterrupted(words, {}, home / "place")
-        plan = TargetPlan("t", "stock", (words[0],), (corpus.absolute(),))
+        home = Path(scratch).resolve()
+        plan = TargetPlan("t", "stock", (str(program.absolute()),), (corpus.absolute(),))
         session = StockSession(plan, home / "out", seed)
         began = time.monotonic()
-        for _ in range(round(seconds / turn)):
-            one_turn(session, turn)
+        turns = threading.Thread(
+            target=lambda: [one_turn(session, turn) for _ in range(round(seconds / turn))]
+        )
+        turns.start()
+        alone = twin(home, home / "out")
+        turns.join()
         passed = time.monotonic() - began
         while alone.used < seconds and alone.ending() is None:
             time.sleep(0.05)
@@ -186,12 +199,13 @@ def main() -> None:
     parser.add_argument("--turn", type=float, default=10.0)
     parser.add_argument("--time", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--first", type=int, default=1, help="the random seed of the first one")
     asked = parser.parse_args()
     outcomes = []
     for subject in chosen(asked.names):
         program = target(subject, asked.work, stock=True)
         corpus = starting_corpus(subject, asked.work)
-        for seed in range(1, asked.repeats + 1):
+        for seed in range(asked.first, asked.first + asked.repeats):
             outcomes.append(compare(program, corpus, asked.turn, asked.time, seed))
             print(outcomes[-1].told(), flush=True)
     for by in ("seconds", "executions"):
