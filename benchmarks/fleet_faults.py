@@ -106,7 +106,7 @@ class Field:
         self.stopped: set[int] = set()
         self.stopped_links: set[str] = set()
         self.server_is_up = True
-        self.refusals: list[int] = []
+        self.refusals: list[str] = []
         self.storage = folder / "storage"
         self.work = folder / "work"
         self.disk = False
@@ -311,7 +311,8 @@ class Field:
         """A manager that has ended before its time, by itself, is told and started again."""
         code = self.manager.process.poll()
         if code is not None and time.monotonic() < self.until - 20:
-            self.refusals.append(code)
+            last = self.manager.log.read_text(errors="replace").strip().rpartition("\n")[2]
+            self.refusals.append(f"{code}: {last}")
             self.manager = self._manager()
 
     def end(self) -> dict[str, object]:

@@ -4,9 +4,9 @@
         [--epoch 5] [--sqlite] [--profile]
 
 A scheduler, some workers with many pretended cores each, storage in a folder, PostgreSQL, and the
-manager in this process. Told are the turns that were finished in a second, in the second half of the
-time, and the time of processors that each kind of process took for one: what saturates first is what
-takes most.
+manager in this process. PostgreSQL waits for the disk. Told are the turns that were finished in a
+second, in the second half of the time, and the time of processors that each kind of process took for
+one: what saturates first is what takes most. ``all of the machine`` has what else it did, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,7 @@ from fuzzwise.campaign.plan import CampaignPlan, FleetPlan
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.store.address import read_address
 from fuzzwise.store.places import open_store
+from fuzzwise.store.states import CampaignState
 from postgres_server import Server, programs
 
 LAST_WORDS = 4.5
@@ -61,37 +63,67 @@ def plan_of(folder: Path, asked: argparse.Namespace) -> CampaignPlan:
     return CampaignPlan("scale", folder, targets, None, 1, "risk-rate", asked.epoch)
 
 
-def processor_time(pids: list[int]) -> float:
+def processor_time(pids: Iterable[int]) -> float:
     """Seconds of processors that processes, and those that they have started, took so far."""
     found = 0.0
     for pid in pids:
-        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        found += sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+        with suppress(FileNotFoundError):  # one of PostgreSQL's, whose time went to its parent
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            found += sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
     return found
+
+
+def all_time() -> float:
+    """Seconds for which the processors of this machine did anything for anybody."""
+    words = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    idle = sum(map(int, words[3:5]))
+    return (sum(map(int, words[:8])) - idle) / os.sysconf("SC_CLK_TCK")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    said = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in said.stdout.split()]
+
+
+def postgres(server: Server) -> list[int]:
+    """The processes of a server, those of its connections included."""
+    postmaster = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+    return [postmaster, *children(postmaster)]
 
 
 class Counted:
     """Looks on: when how many turns were finished, and what all processes have used by then."""
 
-    def __init__(self, manager: Manager, kinds: dict[str, list[int]], seconds: float) -> None:
+    def __init__(
+        self, manager: Manager, kinds: dict[str, Callable[[], list[int]]], seconds: float
+    ) -> None:
         self._manager, self._kinds, self._seconds = manager, kinds, seconds
         self.began = time.monotonic()
-        self.looks: list[tuple[float, int, dict[str, float]]] = []
+        self.looks: list[tuple[float, CampaignState, dict[str, float]]] = []
 
     def update(self) -> None:
         """Called by the manager; two looks are enough."""
         due = (0.5 * self._seconds, 0.95 * self._seconds)
         at = time.monotonic() - self.began
         if len(self.looks) < len(due) and at >= due[len(self.looks)]:
-            used = {kind: processor_time(pids) for kind, pids in self._kinds.items()}
-            self.looks.append((at, self._manager.state().epochs, used))
+            used = {kind: processor_time(pids()) for kind, pids in self._kinds.items()}
+            used["all of the machine"] = all_time()
+            self.looks.append((at, self._manager.state(), used))
 
     def told(self) -> dict[str, object]:
         """Turns a second, and milliseconds of processors for each of them."""
         (start, before, used_before), (end, after, used) = self.looks
-        turns = max(1, after - before)
+        turns = max(1, after.epochs - before.epochs)
+        fuzzed = sum(t.seconds for t in after.targets) - sum(t.seconds for t in before.targets)
         costs = {k: round(1000 * (used[k] - used_before[k]) / turns, 2) for k in used}
-        return {"turns_a_second": round(turns / (end - start), 1), "ms_a_turn": costs}
+        busy = (used["all of the machine"] - used_before["all of the machine"]) / (end - start)
+        return {
+            "turns_a_second": round(turns / (end - start), 1),
+            "ms_a_turn": costs,
+            "cores_busy": round(busy, 2),
+            "pretended_cores_busy": round(fuzzed / (end - start), 1),
+        }
 
 
 def run(asked: argparse.Namespace, folder: Path, stack: ExitStack) -> dict[str, object]:
@@ -106,10 +138,17 @@ def run(asked: argparse.Namespace, folder: Path, stack: ExitStack) -> dict[str, 
     for worker in workers:
         stack.callback(worker.wait)
         stack.callback(worker.terminate)
+    kinds = {
+        "manager": lambda: [os.getpid()],
+        "workers": lambda: [worker.pid for worker in workers],
+        "scheduler": lambda: scheduler,
+    }
+    scheduler = _scheduler()
     store = None
     if not asked.sqlite and (found := programs()):
-        server = Server(found)
+        server = Server(found, durable=True)
         stack.callback(server.end)
+        kinds["postgresql"] = lambda: postgres(server)
         store = read_address(server.new_database() + "&campaign=scale")
     plan = plan_of(folder / "campaign", asked)
     there = FleetPlan(address, f"file://{folder / 'storage'}", None)
@@ -121,25 +160,19 @@ def run(asked: argparse.Namespace, folder: Path, stack: ExitStack) -> dict[str, 
             manager = Manager(
                 replace(plan, cores=executor.cores), kept, executor, last_words=LAST_WORDS
             )
-            kinds = {
-                "manager": [os.getpid()],
-                "workers": [worker.pid for worker in workers],
-                "scheduler": _scheduler(address),
-            }
             looker = Counted(manager, kinds, asked.seconds)
             manager.run(asked.seconds, looker.update)
-    return looker.told() | {"cores": each * asked.processes, "targets": asked.targets}
+            news = [event.detail for event in manager.state().events if event.kind == "fleet"]
+    return looker.told() | {"news": news, "cores": each * asked.processes, "targets": asked.targets}
 
 
-def _scheduler(address: str) -> list[int]:
-    port = address.rpartition(":")[2]
+def _scheduler() -> list[int]:
     said = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "-f", "fleet scheduler"],
         capture_output=True,
         text=True,
         check=False,
     ).stdout
-    assert port
     return [int(word) for word in said.split()]
 
 

@@ -47,6 +47,21 @@ class Sums(Passing):
         return replace(added, inputs=turn.inputs)
 
 
+class OneByOne(Passing):
+    """Starts epochs one by one, also where it comes to one that it has to refuse."""
+
+    def start_epochs(self, at: float, choices: Any) -> tuple[int, ...]:
+        return tuple(self.start_epoch(at, target, choice) for target, choice in choices)
+
+
+class Backwards(Passing):
+    """Takes the last of several epochs first."""
+
+    def finish_epochs(self, at: float, turns: dict[int, Any]) -> dict[int, Added]:
+        found: dict[int, Added] = self.store.finish_epochs(at, dict(reversed(turns.items())))
+        return found
+
+
 class Recovers(Passing):
     """Makes an epoch of totals that are known."""
 

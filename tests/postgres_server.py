@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 
 _KEEPER = """
-pg_ctl -D "$0/data" -w -t 300 -l "$0/log" -o "-F -k $0 -c listen_addresses=" start >"$0/said" 2>&1
+pg_ctl -D "$0/data" -w -t 300 -l "$0/log" -o "$1 -k $0 -c listen_addresses=" start >"$0/said" 2>&1
 echo $?
 read _
 pg_ctl -D "$0/data" -m immediate -t 300 stop >>"$0/said" 2>&1
@@ -25,9 +25,10 @@ rm -rf "$0"
 
 
 class Server:
-    """A server with a socket in a folder of its own; without fsync, but for a killed machine."""
+    """A server with a socket in a folder of its own; without fsync, unless it is ``durable``."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, *, durable: bool = False) -> None:
+        self._sync = "" if durable else "-F"
         self.folder = Path(tempfile.mkdtemp(prefix="fuzzwise-postgres-"))
         self._user: list[str] = []
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
@@ -39,7 +40,7 @@ class Server:
         self._numbers = count(1)
         self._run("initdb", "-D", "data", "-A", "trust", "-U", "fuzz", "--no-sync", "-E", "UTF8")
         self._keeper = subprocess.Popen(
-            [*self._user, "sh", "-c", _KEEPER, str(self.folder)],
+            [*self._user, "sh", "-c", _KEEPER, str(self.folder), self._sync],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=self._environment,
@@ -73,7 +74,7 @@ class Server:
         self._run("pg_ctl", "-D", "data", "-m", mode, "-w", "-t", "300", "stop")
 
     def start(self) -> None:
-        options = f"-F -k {self.folder} -c listen_addresses="
+        options = f"{self._sync} -k {self.folder} -c listen_addresses="
         self._run(
             *("pg_ctl", "-D", "data", "-w", "-t", "300", "-l", "log"), *("-o", options, "start")
         )

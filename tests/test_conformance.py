@@ -204,6 +204,8 @@ def test_the_store_keeps_to_its_contract(tmp_path):
     [
         ("absolute", broken_stores.EndsTwice),
         ("absolute", broken_stores.Sums),
+        ("absolute", broken_stores.Backwards),
+        ("durable", broken_stores.OneByOne),
         ("absolute", broken_stores.Recovers),
         ("absolute", broken_stores.CountsBugsTwice),
         ("memory", broken_stores.Unlooking),

@@ -105,6 +105,28 @@ def test_who_came_first_goes_first_however_many_cores_it_needs():
     assert came == ["both", "one"]
 
 
+def test_who_is_given_up_while_it_waits_keeps_nobody_back():
+    gate, came, given_up = Gate(1), [], threading.Event()
+    inside = gate.enter("r", 1, LONG, lambda: False)
+    assert inside
+
+    def enter(name: str, given_up: threading.Event) -> None:
+        came.append((name, gate.enter("r", 1, LONG, given_up.is_set)))
+
+    threads = []
+    for waiting, (name, event) in enumerate((("a", given_up), ("b", threading.Event())), start=1):
+        threads.append(threading.Thread(target=enter, args=(name, event)))
+        threads[-1].start()
+        wait_until(lambda count=waiting: len(gate._waiting) == count, f"{name} to wait")
+    given_up.set()
+    gate.stir()
+    threads[0].join()
+    assert came == [("a", None)]
+    gate.leave(inside)
+    threads[1].join()
+    assert came[1][1] is not None
+
+
 def test_cores_are_given_out_again_shortly_before_they_are_left():
     times = Timetable()
     times.there({"one": 1}, 0.0)
@@ -124,6 +146,41 @@ def test_cores_are_given_out_again_shortly_before_they_are_left():
     times.there({}, 31.0)
     assert times.free(31.0) == 0
     times.remove("one", 3, 31.0, 31.0)  # it was lost with its machine
+
+
+def test_a_turn_that_waits_for_a_late_one_gives_nothing_out_before_it_has_begun():
+    times = Timetable()
+    times.there({"two": 2}, 0.0)
+    times.add("two", 1, 1, 10.0, 0.0)
+    times.add("two", 2, 1, 4.0, 0.0)
+    assert times.ready("two", 1.0) == 4.0
+    times.add("two", 3, 1, 2.0, 3.5)  # it waits for the second one, and is expected to end at 6
+    assert times.ready("two", 3.5) == 10.0  # nobody waits for the first one yet
+    assert times.free(5.0) == times.free(8.0) == 0  # the second one takes longer
+    times.remove("two", 2, 8.5, 8.5)
+    assert (times.free(8.9), times.free(9.5)) == (
+        0,
+        2,
+    )  # of the first one at 9, of the third at 9.5
+    times.remove("two", 1, 9.6, 9.6)  # sooner than expected
+    assert times.free(9.6) == 2
+    times.add("two", 4, 2, 1.0, 9.6)
+    times.remove("two", 4, 9.7, 9.7)  # it never began
+    assert times.free(9.7) == 2
+
+
+def test_a_timetable_keeps_in_mind_no_more_than_there_is():
+    times, now = Timetable(), 0.0
+    times.there({"many": 50}, now)
+    for epoch in range(2000):
+        now += 0.02
+        assert times.free(now) > 0
+        times.add("many", epoch, 1, 1.0, now)
+        if epoch >= 50:
+            times.remove("many", epoch - 50, now, now)
+        times.next_change(now)
+    assert len(times._looks) < 200
+    assert times.free(now + 60) == 50
 
 
 def test_what_turns_cost_is_told():

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -51,6 +51,27 @@ LAST_WORDS = 1.5
 """Seconds that turns have to end once they are asked to."""
 
 _NO_SPACE = os.strerror(errno.ENOSPC)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Who is to have a turn, why, for how long and on how many cores."""
+
+    member: Member
+    why: Choice
+    seconds: float
+    cores: int
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A result with what is known after it; None where nothing is."""
+
+    result: Result
+    member: Member
+    totals: Totals | None = None
+    judgement: Judgement | None = None
+    turn: FinishedTurn | None = None
 
 
 class Manager:
@@ -173,25 +194,36 @@ class Manager:
         )
 
     def _start_turns(self, budget: float | None) -> None:
-        scheduler = self._scheduler
-        while self._executor.free > 0 and not self._no_space and scheduler.is_anyone_available():
-            left = float("inf") if budget is None else budget - self._now
-            if left < max(LEAST_TURN, self._executor.ahead):
-                return  # on cores that are about to be left, it would not even begin
+        """Give out the cores that are free; those that become free meanwhile come next time."""
+        chosen = self._chosen(budget)
+        choices = [(one.member.name, one.why) for one in chosen]
+        try:
+            epochs = self._store.start_epochs(self._now, choices)
+        except StoreFull:
+            for one in chosen:
+                self._scheduler.resume(one.member.arm)
+            self._run_out_of_space()
+            return
+        for one, epoch in zip(chosen, epochs, strict=True):
+            self._executor.start(Turn(one.member.name, epoch, one.seconds, one.cores))
+
+    def _chosen(self, budget: float | None) -> list[_Chosen]:
+        """Who is to have the cores that are free."""
+        scheduler, free = self._scheduler, self._executor.free
+        chosen: list[_Chosen] = []
+        left = float("inf") if budget is None else budget - self._now
+        if left < max(LEAST_TURN, self._executor.ahead) or self._no_space:
+            return chosen  # on cores that are about to be left, it would not even begin
+        while free > 0 and scheduler.is_anyone_available():
             arm = scheduler.choose()
             member = self._roster.members[arm]
             scheduler.pause(arm)
-            try:
-                epoch = self._store.start_epoch(self._now, member.name, self._why(arm))
-            except StoreFull:
-                scheduler.resume(arm)
-                self._run_out_of_space()
-                return
             epoch_seconds = self._plan.epoch * member.plan.weight
             look = max(epoch_seconds * scheduler.next_turn(arm), LEAST_LOOK)
-            seconds = min(left, epoch_seconds, look)
-            cores = min(member.plan.jobs, self._executor.free)
-            self._executor.start(Turn(member.name, epoch, seconds, cores))
+            seconds, cores = min(left, epoch_seconds, look), min(member.plan.jobs, free)
+            chosen.append(_Chosen(member, self._why(arm), seconds, cores))
+            free -= cores
+        return chosen
 
     def _why(self, arm: int) -> Choice:
         """Why a target was chosen."""
@@ -220,34 +252,48 @@ class Manager:
     def _take_results(self) -> None:
         """Save what came of turns, in order; on a full disk they wait."""
         try:
-            while self._results:
-                self._take(self._results[0])
-                self._results.popleft()
+            self._save_results()
             while self._writes:
                 self._writes[0](self._store, self._now)
                 self._writes.popleft()
         except StoreFull:
             self._run_out_of_space()
 
-    def _take(self, result: Result) -> None:
+    def _save_results(self) -> None:
+        """All of them at once; nobody learns of one before it is kept."""
+        if not self._results:
+            return
+        looks = [self._look(result) for result in self._results]
+        turns = {look.result.turn.epoch: look.turn for look in looks}
+        added = self._store.finish_epochs(self._now, turns)
+        for look in looks:
+            self._learn(look, added[look.result.turn.epoch])
+            self._results.popleft()
+
+    def _look(self, result: Result) -> _Look:
+        """What is known after a turn, and what there is to say of it."""
         member = self._roster.by_name[result.turn.target]
-        cost, inputs = result.took * result.turn.cores, 0
         totals = None if result.lost else result.totals or self._executor.totals(member.name)
         if totals is None:
-            self._store.fail_epoch(result.turn.epoch, self._now)
-        else:
-            judgement = self._judge(member, totals)
-            turn = self._finished(member, totals, judgement)
-            added = self._store.finish_epoch(result.turn.epoch, self._now, turn)
-            self._scheduler.learn(member.arm, _learned(member, totals, judgement, added))
-            self._tell(member, turn, added.new_bugs)
-            self._roster.took(member, totals.generation, judgement)
-            inputs = added.inputs
-            self._made += inputs
+            return _Look(result, member)
+        judgement = self._judge(member, totals)
+        looked = member.look(totals.generation, judgement)
+        turn = replace(self._finished(member, totals, judgement), looked=looked)
+        return _Look(result, member, totals, judgement, turn)
+
+    def _learn(self, look: _Look, added: Added) -> None:
+        """Take in what a turn has added: the scheduler, the views and the roster."""
+        member, result, totals = look.member, look.result, look.totals
+        cost = result.took * result.turn.cores
+        if totals and look.judgement and look.turn:
+            self._scheduler.learn(member.arm, _learned(member, totals, look.judgement, added))
+            self._tell(member, look.turn, added.new_bugs)
+            self._roster.took(member, totals.generation, look.judgement)
+            self._made += added.inputs
         if result.problem:
             at = self._roster.retry_at(member, self._now, cost)
             self._roster.broke(member, result.problem, at)
-        elif inputs:
+        elif added.inputs:
             member.works()
         elif not (result.lost or self._no_space or (totals and totals.doing.startswith(EXECUTING))):
             self._roster.idled(member, self._now, cost)

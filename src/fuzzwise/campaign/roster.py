@@ -64,6 +64,16 @@ class Member:
         self.empty_turns = 0
         self.is_on_trial = False
 
+    def look(self, generation: str, judgement: Judgement) -> tuple[int, float | None] | None:
+        """What there is to be remembered of the stop rule's look: inputs, the risk's upper end.
+
+        None where it had none, and the counts are those that it last looked at.
+        """
+        decision = judgement.decision
+        if judgement.looked and decision and decision.estimate:
+            return decision.n, decision.estimate.high
+        return (0, None) if generation != self.generation else None
+
     def not_said(self, sentences: Iterable[str]) -> list[str]:
         """Those that were not said before; numbers in them do not make another sentence."""
         fresh = []
@@ -116,16 +126,12 @@ class Roster:
         self._try_again(0.0)
 
     def took(self, member: Member, generation: str, judgement: Judgement) -> None:
-        """A member had a turn: perhaps its risk is low enough now."""
-        if generation != member.generation:
-            member.generation = generation
-            self._looked(member, 0, None)
-        decision = judgement.decision
-        if not judgement.looked or decision is None or decision.estimate is None:
-            return
-        self._looked(member, decision.n, decision.estimate.high)
-        if decision.stop:
-            self._retire(member, decision.detail)
+        """A member had a turn, which the store knows of: perhaps its risk is low enough now."""
+        if look := member.look(generation, judgement):
+            member.looked, _ = look
+        member.generation = generation
+        if judgement.looked and judgement.decision and judgement.decision.stop:
+            self._retire(member, judgement.decision.detail)
 
     def idled(self, member: Member, now: float, cost: float) -> None:
         """A member had a turn without an input, on cores for ``cost`` seconds."""
@@ -203,10 +209,6 @@ class Roster:
         self._set_state(member, WAITING, "", "")
         self._write(lambda store, at: store.event(at, "returned", member.name, why))
         self._scheduler.resume(member.arm)
-
-    def _looked(self, member: Member, n: int, high: float | None) -> None:
-        member.looked = n
-        self._write(lambda store, _: store.set_looked(member.name, n, high))
 
     def _set_state(self, member: Member, state: str, reason: str, detail: str) -> None:
         member.state = state

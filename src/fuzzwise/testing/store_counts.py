@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fuzzwise.store.contract import Added
 from fuzzwise.testing.campaigns import A_STORE, Given, epoch, shown_of
 from fuzzwise.testing.samples import WHY, A, B, counted_again, sample_bug, sample_turn
@@ -36,6 +38,42 @@ def check_absolute(given: Given) -> None:
 
 def _need_added(found: Added, right: Added, after: str = "new totals") -> None:
     need(found == right, "absolute", f"{after} added {found}, and not {right}.")
+
+
+def check_many(given: Given) -> None:
+    """That several epochs in one call are the same as one by one, in that order."""
+    with given.begun("many") as (store, reader):
+        ended, failed, first, second, later = store.start_epochs(
+            1.0, [(A, WHY), (B, WHY), (B, WHY), (A, WHY), (A, WHY)]
+        )
+        grow = ended < failed < first < second < later
+        need(grow, "start_epochs", "the numbers of epochs that begin together do not grow.")
+        store.finish_epoch(ended, 2.0, sample_turn(10))
+        again = replace(sample_turn(70, sample_bug("x"), sample_bug("y")), looked=(64, 0.5))
+        turns = {
+            ended: sample_turn(900),
+            failed: None,
+            first: sample_turn(30, sample_bug("x")),
+            second: sample_turn(50, sample_bug("x")),
+            later: again,
+        }
+        found = store.finish_epochs(3.0, turns)
+        right = {
+            ended: Added(),
+            failed: Added(),
+            first: Added(30, 3.0, 3, ("x",), ("x",)),
+            second: Added(40, 4.0, 4, ("x",)),
+            later: Added(20, 2.0, 2, ("y",), ("y",)),
+        }
+        for epoch_number, added in right.items():
+            _need_added(found[epoch_number], added, "an epoch among several")
+        seen = [(shown_of(reader, n).epochs, shown_of(reader, n).inputs) for n in (A, B)]
+        said = f"of (epochs, inputs) (3, 70) and (2, 30), the reader has {seen}."
+        need(seen == [(3, 70), (2, 30)], "finish_epochs", said)
+        looked = (store.memory()[A].looked, store.memory()[A].looked_high)
+        need(looked == (64, 0.5), "finish_epochs", f"a look told with a turn is kept as {looked}.")
+        nothing = (store.start_epochs(4.0, []), store.finish_epochs(4.0, {}))
+        need(nothing == ((), {}), "start_epochs", f"no epochs at all came to {nothing}.")
 
 
 def check_generations(given: Given) -> None:

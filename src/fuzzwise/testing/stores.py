@@ -47,6 +47,7 @@ def check_store(
     given = Given(open_store, open_reader, folder)
     _check_durable(given)
     store_counts.check_absolute(given)
+    store_counts.check_many(given)
     store_counts.check_generations(given)
     store_counts.check_recover(given)
     store_runs.check_killed(given)
@@ -153,6 +154,7 @@ def _check_refusal(given: Given) -> None:
         before = reader.state()
         calls: dict[str, Callable[[], object]] = {
             "start_epoch": lambda: store.start_epoch(9.0, "nobody", WHY),
+            "start_epochs": lambda: store.start_epochs(9.0, [(B, WHY), ("nobody", WHY)]),
             "recover": lambda: store.recover(9.0, "nobody", sample_turn(20)),
         }
         for name, call in calls.items():

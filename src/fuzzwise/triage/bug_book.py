@@ -156,10 +156,14 @@ def own_id(bug: str, program: str) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
+_DECODER = msgspec.json.Decoder(Bug)
+"""Made once: msgspec crashes where two threads make out a type at the same time."""
+
+
 def _read(home: Path) -> Bug | None:
     try:
         content = read_limited(home / RECORD, follow=False)
-        bug = msgspec.json.decode(content, type=Bug)
+        bug = _DECODER.decode(content)
     except (OSError, BadInput, ValueError, RecursionError):
         return _made_again(home)
     return bug if bug.id == home.name else _made_again(home)

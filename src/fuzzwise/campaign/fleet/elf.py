@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzwise.files import stamp
 from fuzzwise.received import open_regular
 
 MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -65,6 +66,23 @@ def libraries(program: Path, elf: Elf, beside: str = "") -> dict[str, str]:
     """
     if not elf.loader:
         return {}
+    try:
+        key = (str(program), stamp(program), elf.loader, beside)
+    except OSError:
+        return {}
+    if key in _COMPLETE:
+        return _COMPLETE[key]
+    found = _listed(program, elf, beside)
+    if found and all(found.values()):
+        _COMPLETE[key] = found
+    return found
+
+
+_COMPLETE: dict[tuple[object, ...], dict[str, str]] = {}
+"""Of programs that lack nothing, as long as they look the same: many targets may be of one."""
+
+
+def _listed(program: Path, elf: Elf, beside: str) -> dict[str, str]:
     try:
         asked = subprocess.run(  # noqa: S603
             [elf.loader, "--list", program],

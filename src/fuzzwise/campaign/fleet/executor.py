@@ -35,7 +35,11 @@ HURRY = 1.0
 """Seconds that machines have to close sessions once the time for it is over."""
 
 BUSY_LOOKS = 50
-"""Machines whose turns are looked at in a second."""
+TURN_LOOKS = 250
+"""Machines, and turns at them, that are looked at in a second; all of them within a few seconds."""
+
+SELDOM = 4.0
+"""Seconds between two looks at a machine, at most."""
 
 
 class Ledger(Protocol):
@@ -360,10 +364,11 @@ class Fleet:
         while not self._closing:
             with self._lock:
                 busy = {placed.address for placed in self._running.values() if placed.address}
+                pace = max(PACE, len(busy) / BUSY_LOOKS, len(self._running) / TURN_LOOKS)
             for address in busy - self._looking:
                 self._looking.add(address)
                 self._link.start(self._look_at(address))
-            await asyncio.sleep(max(PACE, len(busy) / BUSY_LOOKS))
+            await asyncio.sleep(min(pace, max(SELDOM, len(busy) / BUSY_LOOKS)))
 
     async def _look_at(self, address: str) -> None:
         try:

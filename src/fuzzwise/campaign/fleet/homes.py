@@ -59,6 +59,10 @@ class _Record(msgspec.Struct):
     manifests: dict[int, dict[str, Spot]]
 
 
+_DECODER = msgspec.msgpack.Decoder(_Record)
+"""Made once: see ``manifest``."""
+
+
 class Home:
     """The folder of a target here; ``record`` is the file beside it.
 
@@ -192,7 +196,7 @@ class Home:
     def _read(self) -> _Record | None:
         try:
             content = read_limited(self._record, MOST_DATA, follow=False)
-            record = msgspec.msgpack.decode(content, type=_Record)
+            record = _DECODER.decode(content)
         except (OSError, ValueError, msgspec.DecodeError):
             return None
         is_same_start = self._lasting or record.boot == boot()

@@ -98,7 +98,8 @@ class Link:
             raise Lost
         future = client.submit(
             *(node.carry_out, order),
-            key=f"{order.turn.target}-{order.run}-{order.turn.epoch}",
+            # In one group: Dask's scheduler goes through all groups at each task.
+            key=(f"turn-{order.run}", order.turn.epoch),
             workers=[address],
             allow_other_workers=False,
             pure=False,

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -173,14 +173,14 @@ class Lodging:
 
     def _settled(self, storage: Storage, errand: Errand) -> TargetPlan:
         """The target as it is here, looked at once: to ask its loader takes as long as a start."""
+        plan = replace(errand.plan, name="")  # many targets may be of one program
         with self._lock:
             known = self._plans.get(errand.baggage)
-        if known and known[0] == errand.plan:
-            return known[1]
-        plan = settle(storage, errand.baggage, errand.plan, self._folder / "programs")
-        with self._lock:
-            self._plans[errand.baggage] = (errand.plan, plan)
-        return plan
+        if known is None or known[0] != plan:
+            known = plan, settle(storage, errand.baggage, plan, self._folder / "programs")
+            with self._lock:
+                self._plans[errand.baggage] = known
+        return replace(known[1], name=errand.plan.name)
 
     def _check_space(self) -> None:
         if shutil.disk_usage(self._folder).free < LEAST_SPACE:

@@ -78,6 +78,10 @@ class Manifest(msgspec.Struct, frozen=True):
         return {file.path: file.digest for file in self.files}
 
 
+_DECODER = msgspec.msgpack.Decoder(Manifest)
+"""Made once: msgspec crashes where two threads make out a type at the same time."""
+
+
 def manifest_name(target: str) -> str:
     """Where the manifest of a target is."""
     return f"{area_of(target)}/manifest"
@@ -101,7 +105,7 @@ def encode(manifest: Manifest) -> bytes:
 def decode(content: bytes) -> Manifest:
     """The manifest in bytes; OSError where they are none."""
     try:
-        return msgspec.msgpack.decode(content, type=Manifest)
+        return _DECODER.decode(content)
     except (msgspec.DecodeError, ValueError) as error:
         raise OSError(f"a manifest in the storage is damaged ({error})") from error
 

@@ -44,7 +44,7 @@ def configure() -> None:
             "distributed.admin.tick.limit": "60s",
         }
     )
-    for name in ("distributed", "tornado", "asyncio"):
+    for name in ("distributed", "distributed.client", "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 

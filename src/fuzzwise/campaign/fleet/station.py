@@ -24,6 +24,9 @@ from fuzzwise.errors import BadInput, FuzzwiseError
 LATE = 10.0
 """Seconds after its end at which a turn that goes on is interrupted."""
 
+WATCH = 1.0
+"""Seconds between two looks for such turns."""
+
 PATIENCE = 30.0
 """Seconds to wait for the end of an earlier turn of the same target, which is interrupted."""
 
@@ -92,6 +95,7 @@ class Station:
         self._seen: set[tuple[str, int]] = set()
         self._stopped: set[tuple[str, int]] = set()
         self._leaving = False
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
 
     @property
     def busy(self) -> bool:
@@ -242,13 +246,23 @@ class Station:
             work.session, work.place = session, place
             if work.stopped:
                 session.interrupt()
-        late = threading.Timer(turn.seconds + LATE, session.interrupt)
-        late.daemon = True
-        late.start()
-        try:
-            return session.turn(turn.seconds, work.order.cores)
-        finally:
-            late.cancel()
+        return session.turn(turn.seconds, work.order.cores)
+
+    def _watch(self) -> None:
+        """Interrupt turns that go on after their end: one thread for all of them."""
+        while True:
+            time.sleep(WATCH)
+            now = time.monotonic()
+            with self._lock:
+                late = [
+                    work.session
+                    for work in self._work.values()
+                    if (place := work.place)
+                    and work.session
+                    and now > place.began + place.seconds + LATE
+                ]
+            for session in late:
+                session.interrupt()
 
 
 def _same_target(one: Order, other: Order) -> bool:

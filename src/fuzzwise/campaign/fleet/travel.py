@@ -45,6 +45,10 @@ class Baggage(msgspec.Struct, frozen=True):
     libraries: tuple[str, ...] = ()
 
 
+_DECODER = msgspec.msgpack.Decoder(Baggage)
+"""Made once: see ``manifest``."""
+
+
 def send(storage: Storage, plan: TargetPlan) -> str:
     """Store all that a target is made of; the name of the list of it."""
     program = plan.program
@@ -75,7 +79,7 @@ def settle(storage: Storage, name: str, plan: TargetPlan, home: Path) -> TargetP
     content = storage.get(_listing(name))
     if hashlib.sha256(content).hexdigest() != name:
         raise OSError("a list of files in the storage is damaged")
-    baggage = msgspec.msgpack.decode(content, type=Baggage)
+    baggage = _DECODER.decode(content)
     if not place.is_dir():
         _unpack(storage, baggage, place)
     here = _moved(plan, baggage, place)

@@ -218,10 +218,14 @@ class Tally(msgspec.Struct):
             self.stride *= 2
 
 
+_DECODER = msgspec.json.Decoder(Tally)
+"""Made once: msgspec crashes where two threads make out a type at the same time."""
+
+
 def load(path: Path) -> Tally | None:
     """The tally of a file; None where there is none, or a damaged one."""
     try:
-        tally = msgspec.json.decode(read_limited(path, follow=False), type=Tally)
+        tally = _DECODER.decode(read_limited(path, follow=False))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     except OSError as error:  # a folder in its place, or one's own file no longer

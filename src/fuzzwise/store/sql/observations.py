@@ -45,6 +45,10 @@ class _Packed(msgspec.Struct, omit_defaults=True):
     counted_at: _Counts | None = None
 
 
+_DECODER = msgspec.msgpack.Decoder(_Packed)
+"""Made once: msgspec crashes where two threads make out a type at the same time."""
+
+
 def pack(observation: Observation) -> bytes:
     """An observation as bytes."""
     now, seeds, truth = observation, observation.seeds, observation.truth
@@ -77,7 +81,7 @@ def pack(observation: Observation) -> bytes:
 
 def unpack(content: bytes) -> Observation:
     """The observation that was packed."""
-    packed = msgspec.msgpack.decode(content, type=_Packed)
+    packed = _DECODER.decode(content)
     seeds, truth = packed.seeds, packed.truth
     return Observation(
         n=packed.n,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,7 @@ from fuzzwise.store.sql.database import Database
 from fuzzwise.store.sql.memory import memory_of
 from fuzzwise.store.sql.schema import epochs, events, runs, targets
 from fuzzwise.store.sql.states import state_of
-from fuzzwise.store.sql.take import Taken, take
+from fuzzwise.store.sql.take import OF_TARGET, Taken, execute_all, take
 from fuzzwise.store.states import WAITING, CampaignState, Stopped
 
 RECOVERED = "recovered"
@@ -135,48 +136,70 @@ class SqlStore:
 
     def start_epoch(self, at: float, target: str, choice: Choice) -> int:
         """A target gets an epoch; the number of the epoch."""
+        return self.start_epochs(at, [(target, choice)])[0]
 
-        def start(connection: Connection) -> int:
-            number = self._id(connection, target)
-            epoch = self._add_epoch(
-                connection,
-                target_id=number,
-                began=at,
-                reason=choice.reason,
-                belief=choice.belief,
-                other_id=self._id(connection, choice.other) if choice.other else None,
-                other_belief=choice.other_belief,
-            )
-            self._change(connection, number, running=targets.c.running + 1)
-            return epoch
+    def start_epochs(self, at: float, choices: Sequence[tuple[str, Choice]]) -> tuple[int, ...]:
+        """Targets get an epoch each; the numbers of the epochs, which grow."""
 
-        return self._database.write(start)
+        def start(connection: Connection) -> tuple[int, ...]:
+            rows = [
+                {
+                    "target_id": self._id(connection, target),
+                    "began": at,
+                    "reason": choice.reason,
+                    "belief": choice.belief,
+                    "other_id": self._id(connection, choice.other) if choice.other else None,
+                    "other_belief": choice.other_belief,
+                }
+                for target, choice in choices
+            ]
+            one_more = [{"of_target": row["target_id"]} for row in rows]
+            connection.execute(_ONE_MORE, one_more)
+            return self._add_epochs(connection, rows)
+
+        return self._database.write(start) if choices else ()
 
     def finish_epoch(self, epoch: int, at: float, turn: FinishedTurn) -> Added:
         """What came of an epoch that was under way; one that has ended already adds nothing."""
+        return self.finish_epochs(at, {epoch: turn})[epoch]
 
-        def finish(connection: Connection) -> Taken:
-            target = self._target_of_running(connection, epoch)
-            if target is None:
-                return Taken(Added())
-            taken = take(connection, target, at, turn, self._written)
-            self._end_epoch(connection, target, epoch, at, taken)
+    def fail_epoch(self, epoch: int, at: float) -> None:
+        """An epoch of which nothing came: its target is broken."""
+        self.finish_epochs(at, {epoch: None})
+
+    def finish_epochs(
+        self, at: float, turns: Mapping[int, FinishedTurn | None]
+    ) -> dict[int, Added]:
+        """What came of epochs, by their numbers; None where nothing did."""
+
+        def finish(connection: Connection) -> dict[int, Taken]:
+            running = self._running(connection, turns)
+            told = [
+                (epoch, target, turn) for epoch, target in running.items() if (turn := turns[epoch])
+            ]
+            parts = take(connection, at, [one[1:] for one in told], self._written)
+            taken = dict.fromkeys(running, Taken(Added()))
+            taken |= {one[0]: part for one, part in zip(told, parts, strict=True)}
+            self._end_epochs(connection, at, [(running[e], e, t) for e, t in taken.items()])
             return taken
 
-        return self._taken(self._database.write(finish))
+        taken = self._database.write(finish) if turns else {}
+        return {epoch: self._taken(taken.get(epoch, Taken(Added()))) for epoch in turns}
 
     def recover(self, at: float, target: str, turn: FinishedTurn) -> Added:
         """Totals that an earlier, killed run left behind: an epoch, if there is news in them."""
 
         def take_up(connection: Connection) -> Taken:
-            row = self._target(connection, target)
-            taken = take(connection, row, at, turn, self._written)
+            query = select(*OF_TARGET).where(targets.c.name == target)
+            row = connection.execute(query).one()
+            (taken,) = take(connection, at, [(row, turn)], self._written)
             if taken.is_news:
-                epoch = self._add_epoch(connection, target_id=row.id, began=at, reason=RECOVERED)
-                self._change(connection, row.id, running=targets.c.running + 1)
-                self._end_epoch(connection, row, epoch, at, taken)
-            elif row.in_flight:
-                self._change(connection, row.id, in_flight=False)
+                made = {"target_id": row.id, "began": at, "reason": RECOVERED}
+                (epoch,) = self._add_epochs(connection, [made])
+                connection.execute(_ONE_MORE, [{"of_target": row.id}])
+                self._end_epochs(connection, at, [(row, epoch, taken)])
+            else:
+                self._change(connection, row.id, in_flight=False, **taken.shown)
             return taken
 
         return self._taken(self._database.write(take_up))
@@ -184,16 +207,6 @@ class SqlStore:
     def _taken(self, taken: Taken) -> Added:
         self._written.update(taken.written)
         return taken.added
-
-    def fail_epoch(self, epoch: int, at: float) -> None:
-        """An epoch of which nothing came: its target is broken."""
-
-        def fail(connection: Connection) -> None:
-            target = self._target_of_running(connection, epoch)
-            if target is not None:
-                self._end_epoch(connection, target, epoch, at, Taken(Added()))
-
-        self._database.write(fail)
 
     def set_state(self, target: str, state: str, reason: str, detail: str) -> None:
         """A target is now waiting, retired or broken, and why."""
@@ -249,42 +262,57 @@ class SqlStore:
         if again := [row | {"known": row["name"]} for row in rows if row["name"] in known]:
             connection.execute(update(targets).where(targets.c.name == bindparam("known")), again)
 
-    def _target(self, connection: Connection, name: str) -> Row[Any]:
-        return connection.execute(select(targets).where(targets.c.name == name)).one()
-
     def _id(self, connection: Connection, name: str) -> int:
         """The number of a target, which it keeps."""
         if name not in self._ids:
-            self._ids[name] = self._target(connection, name).id
+            self._ids = {row.name: row.id for row in connection.execute(_NAMES)}
         return self._ids[name]
 
-    def _target_of_running(self, connection: Connection, epoch: int) -> Row[Any] | None:
-        """The target of an epoch; None if the epoch has ended already."""
-        query = select(targets).join(epochs, epochs.c.target_id == targets.c.id)
-        return connection.execute(
-            query.where(epochs.c.id == epoch, epochs.c.ended.is_(None), epochs.c.lost.is_(False))
-        ).first()
-
-    def _add_epoch(self, connection: Connection, **row: Any) -> int:
-        row |= {"run_id": self._run, "lost": False}
-        return _number(connection.scalar(insert(epochs).returning(epochs.c.id), row))
-
-    def _end_epoch(
-        self, connection: Connection, target: Row[Any], epoch: int, at: float, taken: Taken
-    ) -> None:
-        row = taken.epoch_row() | {"ended": at}
-        connection.execute(update(epochs).where(epochs.c.id == epoch).values(row))
-        self._change(
-            connection,
-            target.id,
-            running=targets.c.running - 1,
-            epochs=targets.c.epochs + 1,
-            in_flight=False,
+    def _running(self, connection: Connection, numbers: Iterable[int]) -> dict[int, Row[Any]]:
+        """The targets of those epochs that have not ended, in the order of these."""
+        query = (
+            select(*(*OF_TARGET, epochs.c.id.label("epoch")))
+            .join(epochs, epochs.c.target_id == targets.c.id)
+            .where(epochs.c.id.in_(list(numbers)), epochs.c.ended.is_(None))
+            .where(epochs.c.lost.is_(False))
         )
+        found = {row.epoch: row for row in connection.execute(query)}
+        return {number: found[number] for number in numbers if number in found}
+
+    def _add_epochs(self, connection: Connection, rows: list[dict[str, Any]]) -> tuple[int, ...]:
+        common = {"run_id": self._run, "lost": False}
+        made = insert(epochs).returning(epochs.c.id, sort_by_parameter_order=True)
+        return tuple(connection.scalars(made, [row | common for row in rows]))
+
+    def _end_epochs(
+        self, connection: Connection, at: float, ended: Sequence[tuple[Row[Any], int, Taken]]
+    ) -> None:
+        shown: dict[int, dict[str, Any]] = {}
+        for target, _, taken in ended:
+            row = shown.setdefault(target.id, {"of_target": target.id, "ended": 0})
+            row |= taken.shown | {"ended": row["ended"] + 1}
+        execute_all(connection, _SO_MANY_LESS, shown.values())
+        rows = ({"of_epoch": e, "ended": at} | taken.epoch_row() for _, e, taken in ended)
+        execute_all(connection, _END, rows)
         self._set_clock(connection, at)
 
     def _change(self, connection: Connection, target: int, **values: Any) -> None:
         connection.execute(update(targets).where(targets.c.id == target).values(values))
+
+
+_NAMES = select(targets.c.name, targets.c.id)
+_OF_TARGET = targets.c.id == bindparam("of_target")
+_ONE_MORE = update(targets).where(_OF_TARGET).values(running=targets.c.running + 1)
+_SO_MANY_LESS = (
+    update(targets)
+    .where(_OF_TARGET)
+    .values(
+        running=targets.c.running - bindparam("ended"),
+        epochs=targets.c.epochs + bindparam("ended"),
+        in_flight=False,
+    )
+)
+_END = update(epochs).where(epochs.c.id == bindparam("of_epoch"))
 
 
 def _number(made: int | None) -> int:
