@@ -57,6 +57,8 @@ class Judgement:
     decision then says to go on, and the rule has another look next time.
     ``discovery_rate``: discoveries to expect in the next second.
 
+    ``builds``: what was said of each of the builds of one target (``judge_together``).
+
     What is only shown in full reports is computed when it is asked for.
     """
 
@@ -68,6 +70,7 @@ class Judgement:
     discovery_rate: float = 0.0
     decision: Decision | None = None
     held_back: str = ""
+    builds: tuple[Judgement, ...] = ()
 
     @property
     def accepted_risk(self) -> float | None:
@@ -137,8 +140,11 @@ class Judgement:
     def seconds_to_decision(self) -> float | None:
         """The time until the rule says stop, as far as can be told: at the least, if no more can.
 
-        None without a rule or a speed.
+        None without a rule or a speed. Builds of one target take turns, so that theirs add up.
         """
+        if self.builds:
+            waits = [each.seconds_to_decision for each in self.builds if not each.reached]
+            return None if None in waits else sum(filter(None, waits))
         forecast = self.seconds_to_stop
         return self.seconds_to_earliest_stop if forecast is None else forecast.value
 
@@ -203,6 +209,48 @@ def judge_history(
     rule = terms.rule
     decision = None if rule is None else latest_decision(observation, rule, exact=exact)
     return _held_back(_judged(observation, terms, decision), unsettled)
+
+
+def judge_together(builds: Sequence[Judgement], seconds: Sequence[float]) -> Judgement:
+    """One judgement of a target from those of its builds; ``seconds`` is the time each has had.
+
+    The risk is that of the build of which it is highest, and none as long as one is unknown: of
+    whichever build the next input is, a discovery is no more likely than that. The mean over the
+    inputs would depend on how the time is divided, and a fast build that finds nothing would
+    hide what a slow one still finds.
+
+    The rule says stop where it says so of each. That needs no further share of its error: if the
+    risk is above the accepted one, it is so in one of the builds, and of that one alone the rule
+    would say stop with a chance of α at most.
+    """
+    worst = max(builds, key=lambda each: float("inf") if each.risk is None else each.risk.value)
+    rates = zip(builds, seconds, strict=True)
+    rate = sum(each.discovery_rate * spent for each, spent in rates) / (sum(seconds) or 1.0)
+    return replace(
+        worst,
+        discovery_rate=rate,
+        decision=_decided_together(builds),
+        held_back=next((each.held_back for each in builds if each.held_back), ""),
+        builds=tuple(builds),
+    )
+
+
+def _decided_together(builds: Sequence[Judgement]) -> Decision | None:
+    """Stop where all do; the grounds are the highest bound of them, where each has one."""
+    decisions = [each.decision for each in builds if each.decision is not None]
+    if len(decisions) < len(builds):
+        return None
+    going_on = [decision for decision in decisions if not decision.stop]
+    estimates = [each.estimate for each in decisions if each.estimate is not None]
+    highest = max(estimates, key=lambda each: each.high or 1.0, default=None)
+    on_grounds = next((each for each in decisions if each.estimate is highest), decisions[0])
+    said = (going_on or [on_grounds])[0]
+    return replace(
+        said,
+        detail=said.detail if going_on else f"Of each of its {len(builds)} builds: {said.detail}",
+        n=sum(each.n for each in decisions),
+        estimate=highest if len(estimates) == len(builds) else None,
+    )
 
 
 def judge_log(observations: Sequence[Observation], terms: Terms) -> Judgement:

@@ -37,21 +37,21 @@ def build_all(plan: CampaignPlan, say: Callable[[str], None]) -> dict[str, str]:
     """
     failed: dict[str, str] = {}
     done: dict[tuple[str, Build], str] = {}
-    for target in plan.targets:
-        build = target.build
+    for name, part in ((one.name, part) for one in plan.targets for part in one.parts):
+        build = part.build
         if build is None:
             continue
-        key = (target.engine, build)
+        key = (part.engine, build)
         if key not in done:
             try:
-                _make(build, target.engine, say)
+                _make(build, part.engine, say)
                 done[key] = ""
             except BadInput as error:
                 done[key] = str(error)
             except OSError as error:
                 done[key] = f"{build.program} could not be built: {error.strerror or error}."
         if done[key]:
-            failed[target.name] = done[key]
+            failed[name] = done[key]
     return failed
 
 

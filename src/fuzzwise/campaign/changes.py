@@ -12,22 +12,33 @@ from fuzzwise.files import content_hash, stamp
 
 def glance(plan: TargetPlan) -> tuple[object, ...]:
     """Something cheap that changes whenever the content may have changed."""
-    programs = engine_named(plan.engine).made_of(plan)
-    places = [*programs, *plan.corpus, *([plan.dictionary] if plan.dictionary else [])]
-    return tuple(_stamp(place) for place in places)
+    return tuple(
+        _stamp(place)
+        for part in plan.parts
+        for place in (*_programs(part), *part.corpus, *_dictionary(part))
+    )
 
 
 def signature(plan: TargetPlan) -> str:
     """The content of everything, in one hash; "" where the program is missing."""
-    if not plan.program.exists():  # a folder, for Go
-        return ""
-    programs = engine_named(plan.engine).made_of(plan)
-    digest = hashlib.sha256(" ".join(map(_content, programs)).encode())
-    for name in sorted(_content(path) for place in plan.corpus for path in _files(place)):
-        digest.update(name.encode())
-    if plan.dictionary:
-        digest.update(_content(plan.dictionary).encode())
+    digest = hashlib.sha256()
+    for part in plan.parts:
+        if not part.program.exists():  # a folder, for Go
+            return ""
+        digest.update(" ".join(map(_content, _programs(part))).encode())
+        for name in sorted(_content(path) for place in part.corpus for path in _files(place)):
+            digest.update(name.encode())
+        for dictionary in _dictionary(part):
+            digest.update(_content(dictionary).encode())
     return digest.hexdigest()
+
+
+def _programs(part: TargetPlan) -> tuple[Path, ...]:
+    return engine_named(part.engine).made_of(part)
+
+
+def _dictionary(part: TargetPlan) -> tuple[Path, ...]:
+    return (part.dictionary,) if part.dictionary else ()
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -44,8 +44,9 @@ def commands_of(file: Path) -> set[tuple[str, ...]]:
     try:
         targets = read_plan(file).targets
         return {
-            target.surroundings.before(engine_named(target.engine).one_input(target))
+            part.surroundings.before(engine_named(part.engine).one_input(part))
             for target in targets
+            for part in target.parts
         }
     except BadInput:
         return set()

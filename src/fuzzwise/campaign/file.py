@@ -191,9 +191,10 @@ def _clashes(targets: Iterable[TargetPlan]) -> list[str]:
     programs: dict[str, dict[Any, str]] = defaultdict(dict)
     for target in targets:
         names[target.name.lower()].append(target.name)
-        if target.build is not None:
-            key = str(target.build.program).lower()
-            programs[key].setdefault((target.engine, target.build), target.name)
+        for part in target.parts:
+            if part.build is not None:
+                key = str(part.build.program).lower()
+                programs[key].setdefault((part.engine, part.build), part.name)
     for same in names.values():
         if len(same) > 1:
             used = " and ".join(dict.fromkeys(map(repr, same)))

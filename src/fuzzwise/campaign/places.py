@@ -21,8 +21,13 @@ def target_folder(folder: Path, name: str) -> Path:
 def bug_found(folder: Path, home: Path, plan: TargetPlan, bug: Bug) -> BugFound:
     """A bug of a target, as the campaign tells it: where its files are, and how to see it again.
 
-    ``home`` is the folder of the target, in that of the campaign.
+    ``home`` is the folder of the target, in that of the campaign. Of several builds, the first that
+    has shown the bug tells.
     """
+    for build in plan.builds:
+        if (home / build.name / "crashes" / bug.id).is_dir():
+            return bug_found(folder, home / build.name, build, bug)
+    plan = plan.parts[0]
     crashes = home.relative_to(folder) / "crashes"
     report = str(crashes / bug.id / REPORT)
     inputs = tuple(str(crashes / name) for name in bug.inputs)

@@ -56,7 +56,7 @@ class Member:
     @cached_property
     def finds_coverage(self) -> bool:
         """Whether its species are coverage."""
-        return engine_named(self.plan.engine).finds_coverage
+        return engine_named(self.plan.parts[0].engine).finds_coverage
 
     def works(self) -> None:
         """It ran inputs, without a problem."""

@@ -30,11 +30,12 @@ def unpack_seeds(
     notes: dict[str, list[str]] = defaultdict(list)
     targets = []
     for target in plan.targets:
-        if target.seed_zips:
-            target = _with_seeds(target, plan.folder / SEEDS, notes[target.name])
-        targets.append(target)
-    _remove_others(plan.folder / SEEDS, {place for target in targets for place in target.corpus})
-    told = {name: sentences for name, sentences in notes.items() if sentences}
+        said = notes[target.name]
+        builds = tuple(_with_seeds(build, plan.folder / SEEDS, said) for build in target.builds)
+        targets.append(replace(_with_seeds(target, plan.folder / SEEDS, said), builds=builds))
+    used = {place for target in targets for part in target.parts for place in part.corpus}
+    _remove_others(plan.folder / SEEDS, used)
+    told = {name: list(dict.fromkeys(said)) for name, said in notes.items() if said}
     for name, sentences in told.items():
         for sentence in sentences:
             say(f"{name}: {sentence}")

@@ -89,6 +89,11 @@ class Running:
             with Workers(plan.cores) as workers:
                 yield Threads(open_sessions(plan, workers), plan.cores), LAST_WORDS
             return
+        if several := [target.name for target in plan.targets if target.builds]:
+            raise BadInput(
+                f"{several[0]} has several builds: these share a folder, so that they run on one "
+                "machine. Leave the fleet out, or keep one build."
+            )
         from fuzzwise.campaign.fleet.begin import joined
 
         with joined(plan, plan.fleet, say, lambda: self._interrupted) as executor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzwise.config.table import Table, files, is_pattern, shown
@@ -16,11 +17,19 @@ from fuzzwise.programs import locate
 
 MOST_JOBS = 64
 
+BUILD = "build"
+"""The key of the tables that say how one target was built for several engines."""
+
+JOINED = " + "
+"""Stands between the names of engines of one target."""
+
 
 def read_targets(
     table: Table, home: Path, out: Path, cores: int, accepted_risk: float | None
 ) -> list[TargetPlan]:
     """The targets of a [[target]]: one, or one for each program that a pattern names."""
+    if table.has(BUILD):
+        return _read_builds(table, home, out, cores, accepted_risk)
     pattern = table.glimpse("program")
     if not is_pattern(pattern) or _is_there(home, pattern):
         return _read_targets(table, home, out, cores, accepted_risk)
@@ -36,6 +45,34 @@ def read_targets(
             table.where("program", program), home, out, cores, accepted_risk
         )
     ]
+
+
+def _read_builds(
+    table: Table, home: Path, out: Path, cores: int, accepted_risk: float | None
+) -> list[TargetPlan]:
+    """The one target of a [[target]] with tables [[target.build]]: keys of it are for all."""
+    name = table.text("name", expected="a name, since there are several builds")
+    builds: list[TargetPlan] = []
+    labels: dict[str, int] = defaultdict(int)
+    variants = table.variants(BUILD)
+    if len(variants) == 1:
+        table.problem(BUILD, "is one alone; put its keys into the [[target]], or add another.")
+    for variant in variants:
+        engine = variant.glimpse("engine") or _likely_engine(variant, home)
+        labels[engine] += 1
+        label = engine if labels[engine] == 1 else f"{engine}-{labels[engine]}"
+        own = variant.where("name", f"{name}-{label}")
+        if is_pattern(own.glimpse("program")) and not _is_there(home, own.glimpse("program")):
+            own.problem("program", "is a pattern; name the one program that this build is.")
+        elif engine in engines() and not engine_named(engine).shares_corpus:
+            sharing = [each for each, one in usable_engines().items() if one.shares_corpus]
+            own.problem("engine", f"is {engine!r}; builds that share are of {', '.join(sharing)}.")
+        else:
+            builds += _read_targets(own, home, out, cores, accepted_risk)
+    if not name or len(builds) < len(variants) or len(builds) < 2:
+        return []
+    label = JOINED.join(build.engine for build in builds)
+    return [replace(builds[0], name=name, engine=label, build=None, builds=tuple(builds))]
 
 
 def _is_program(path: Path) -> bool:

@@ -41,8 +41,9 @@ def plan_growth(
     failed = build_all(plan, lambda sentence: lines.say(sentence, err=True))
     if failed:
         raise BadInput("\n".join(f"{name}: {why}" for name, why in failed.items()))
+    parts = (part for target in plan.targets for part in target.parts)
     return GrowthPlan(
-        tuple(replace(target, jobs=1) for target in plan.targets),
+        tuple(replace(part, jobs=1) for part in parts),
         seconds or plan.budget or DEFAULT_SECONDS,
         repeats,
         cores or plan.cores,

@@ -210,6 +210,20 @@ class Table:
             for number, item in enumerate(given, start=1)
         ]
 
+    def variants(self, key: str) -> list[Table]:
+        """The tables of a list inside, each with the other values of this one where it has none."""
+        self._known.append(key)
+        given = self._values.get(key, [])
+        if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+            inner = re.sub(r"\[\d+\]", "", f"{self.name}.{key}")
+            self.problem(key, f"is {shown(given)}; expected tables [[{inner}]].")
+            return []
+        shared = {name: value for name, value in self._values.items() if name != key}
+        return [
+            Table(f"{self.name}.{key}[{number}]", {**shared, **item}, self._problems)
+            for number, item in enumerate(given, start=1)
+        ]
+
     def finish(self) -> None:
         """Report the keys that nobody asked for."""
         for key, value in self._values.items():

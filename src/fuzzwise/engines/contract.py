@@ -63,6 +63,10 @@ class TargetPlan:
     start from, ``seed_zips`` archives of such files: the campaign unpacks them and adds the folders
     to the corpus. ``settings`` are the engine's own: an object of a class that it defines, None for
     its defaults. ``surroundings`` are for engines that have the keys of them.
+
+    ``builds`` are the ways in which one and the same target was built, each for an engine, with a
+    plan of its own; they share what they find. ``engine`` then has the names of all of their
+    engines, and ``command`` and ``corpus`` are those of the first.
     """
 
     name: str
@@ -77,6 +81,12 @@ class TargetPlan:
     build: Build | None = None
     surroundings: Surroundings = ANYWHERE
     seed_zips: tuple[Path, ...] = ()
+    builds: tuple[TargetPlan, ...] = ()
+
+    @property
+    def parts(self) -> tuple[TargetPlan, ...]:
+        """What has an engine of its own: each build of it, or where there are none, itself."""
+        return self.builds or (self,)
 
     @property
     def program(self) -> Path:
@@ -101,6 +111,10 @@ class Totals:
     ``doing``: what the target is at besides being fuzzed, for people who look on.
     ``stability``: the share of its coverage that is the same when an input runs again; None where
     nobody has compared, or there is no coverage.
+
+    ``builds``: of a target with several, what is known of each. The other numbers are then sums,
+    but for species and corpus, which are the most that one build has: each sees what the others
+    found. Of the sum of discoveries it is not known after which inputs they came.
     """
 
     generation: str
@@ -113,11 +127,25 @@ class Totals:
     unsettled: str = ""
     doing: str = ""
     stability: float | None = None
+    builds: tuple[BuildTotals, ...] = ()
 
     @classmethod
     def nothing(cls) -> Totals:
         """Those of a target that has not run."""
         return cls("", Observation(0, discoveries=NO_INTS), 0.0, 0, (), 0)
+
+
+@dataclass(frozen=True)
+class BuildTotals:
+    """What is known of one build of a target that has several.
+
+    ``imported``: files that it was given because the other builds had found them.
+    """
+
+    name: str
+    engine: str
+    totals: Totals
+    imported: int = 0
 
 
 class NothingYet(BadInput):
@@ -240,6 +268,11 @@ class Engine:
 
     made_of: Callable[[TargetPlan], tuple[Path, ...]] = _program_alone
     """The files that make a target what it is; with other content it is another one."""
+
+    shares_corpus: bool = False
+    """Whether a session keeps its seeds as plain files in the folder ``corpus`` of its own, each
+    called by the SHA-1 of its content, and takes new files of its plan's corpus with every turn: so
+    builds of one target share what they find."""
 
     build_words: Callable[[list[str], bool], list[str]] | None = None
     """The command of a compiler from its words; for sources in C++ (True) or C. None: its targets

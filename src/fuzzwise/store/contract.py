@@ -32,6 +32,7 @@ from typing import Protocol, Self
 from fuzzwise.errors import BadInput
 from fuzzwise.model import Estimate, Observation
 from fuzzwise.store.states import (
+    BuildState,
     CampaignState,
     DecisionState,
     Stopped,
@@ -104,8 +105,8 @@ class FinishedTurn:
     ``inputs``, ``seconds`` and ``discoveries`` are totals of the generation, ``bugs`` all bugs of
     the target so far with absolute counts. ``seconds_to_decision``: until the stop rule can say
     stop, None where that is not known; ``discovery_rate``: discoveries to expect in a second;
-    ``stability``: see ``Totals``; ``looked``: what else ``set_looked`` is told, where the stop rule had
-    a look.
+    ``stability``: see ``Totals``; ``builds``: each build of a target that has several. ``looked``:
+    what else ``set_looked`` is told, where the stop rule had a look.
     """
 
     generation: str
@@ -124,6 +125,7 @@ class FinishedTurn:
     seconds_to_decision: float | None = None
     discovery_rate: float | None = None
     stability: float | None = None
+    builds: tuple[BuildState, ...] = ()
     looked: tuple[int, float | None] | None = None
 
 

@@ -49,6 +49,21 @@ class BugState:
 
 
 @dataclass(frozen=True)
+class BuildState:
+    """One build of a target that has several, as of the target's latest finished epoch.
+
+    ``discoveries`` are its own, ``imported`` the files that it was given from the others.
+    """
+
+    engine: str
+    inputs: int
+    seconds: float
+    discoveries: int
+    imported: int
+    risk: Estimate | None
+
+
+@dataclass(frozen=True)
 class TargetState:
     """A target as of its latest finished epoch.
 
@@ -57,7 +72,8 @@ class TargetState:
     time on a core until the accepted risk, ``seconds_to_decision`` until the stop rule can say so,
     which needs to be sure. ``reason`` and ``detail`` say why it is retired or
     broken. ``trend`` is falling, level, rising or "". ``stability`` is the share of its coverage
-    that is the same when an input runs again, None where that is not known.
+    that is the same when an input runs again, None where that is not known. ``builds`` are those of
+    a target that has several: the risk is the highest of theirs.
     """
 
     name: str
@@ -83,6 +99,7 @@ class TargetState:
     crashes: int
     warnings: tuple[str, ...]
     stability: float | None = None
+    builds: tuple[BuildState, ...] = ()
 
     @property
     def inputs_per_second(self) -> float:

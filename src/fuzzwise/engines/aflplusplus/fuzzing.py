@@ -101,9 +101,10 @@ class Fuzzing:
         if self._process is None:
             self._start()
         elif self._process.is_paused:
+            began = time.monotonic()
             if self._has_to_read_anew():
                 self.end()
-                self._start()
+                self._start(began)
                 return
             self._clock = time.monotonic()
             self._write_clock()
@@ -175,7 +176,9 @@ class Fuzzing:
 
     # ── the process ───────────────────────────────────────────────────────────────────────────
 
-    def _start(self) -> None:
+    def _start(self, began: float | None = None) -> None:
+        """Start afl-fuzz; what it takes to bring its seeds takes the core, from ``began`` on."""
+        began = began or time.monotonic()
         self._check_state()
         self._n_at_start = self.n
         self._seeds_checked = False
@@ -187,6 +190,7 @@ class Fuzzing:
         else:
             self._places.gather(self.job.corpus, self._skipped)
         self._clock = time.monotonic()
+        self.core_seconds += self._clock - began
         self._write_clock()
         self._save(self.folder.begin_turn)
         scratch = self.folder.scratch

@@ -60,5 +60,6 @@ ENGINE = Engine(
     plan_fuzz=_plan_fuzz,
     open_session=_open_session,
     one_input=_one_input,
+    shares_corpus=True,
     build_words=_build_words,
 )

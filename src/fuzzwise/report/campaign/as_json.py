@@ -86,6 +86,7 @@ def _target(
         "bugs": list(target.bugs),
         "crashes": target.crashes,
         "stability": target.stability,
+        "builds": [asdict(build) | {"risk": estimate_json(build.risk)} for build in target.builds],
         "warnings": [printable(warning) for warning in target.warnings],
         "stopped": {"reason": target.reason, "detail": printable(target.detail)} if ended else None,
     }

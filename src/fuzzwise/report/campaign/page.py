@@ -117,6 +117,7 @@ def environment_of(*folders: Path) -> Environment:
         "lines": _lines,
         "bytes": lambda size: words.many(size, "byte"),
         "at_most": say.at_most,
+        "builds": say.builds,
         "left": say.left,
         "place": say.place,
         "fate": say.fate,

@@ -52,6 +52,10 @@ def status(state: CampaignState, width: int | None) -> list[Text]:
         columns = targets.columns(ordered, NAME, running=state.running)
         shown = [column for column in columns if column.title != "note"]
         made += [Text(), *grid.lines(shown, width, keep=targets.KEPT)]
+    if several := [
+        _text(f"{short.name(t.name)}, {said}") for t in ordered for said in say.builds(t)
+    ]:
+        made += [Text(), _text("Builds of one target", "bold"), *_wrapped(width, *several)]
     if said := [(t, targets.note(t)) for t in ordered if targets.note(t)]:
         notes = [
             _text(f"{short.name(t.name)} ({say.fate(t, state.running)}): {note}")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from fuzzwise.report import left as time_left
 from fuzzwise.report import words
 from fuzzwise.store.states import BROKEN, RETIRED, BugState, CampaignState, TargetState
-from fuzzwise.text import significant, upper_bound
+from fuzzwise.text import printable, significant, upper_bound
 from fuzzwise.triage.kinds import SEVERITIES
 
 STOPPED, NOT_RUN = "stopped", "not run"
@@ -153,6 +153,18 @@ def left(target: TargetState) -> str:
     """How long the target needs until it may be retired; a dash where that is not known."""
     seconds = time_left.of_target(target)
     return "–" if seconds is None else words.ahead(seconds)
+
+
+def builds(target: TargetState) -> list[str]:
+    """What each build of a target that has several took and added; nothing for others."""
+    spent = sum(build.seconds for build in target.builds) or 1.0
+    return [
+        f"{printable(build.engine)}: {words.percent(build.seconds / spent)} of its time, "
+        f"{words.count(build.inputs)} inputs, {words.many(build.discoveries, 'discovery')}, "
+        f"{words.many(build.imported, 'seed')} from the others, risk "
+        f"{words.number(build.risk.risk if build.risk else None, 2)}"
+        for build in target.builds
+    ]
 
 
 def _are(targets: Sequence[TargetState]) -> str:

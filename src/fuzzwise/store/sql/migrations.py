@@ -31,7 +31,14 @@ def _add_own_time(connection: Connection) -> None:
     add_columns(connection, schema.runs, "own_seconds")
 
 
-STEPS: tuple[Step, ...] = (_create, _add_what_was_judged, _add_stability, _add_own_time)
+def _add_builds(connection: Connection) -> None:
+    add_columns(connection, schema.targets, "builds")
+
+
+STEPS: tuple[Step, ...] = (
+    *(_create, _add_what_was_judged, _add_stability, _add_own_time),
+    _add_builds,
+)
 """Step k makes version k from version k-1.
 
 The first makes the tables as they are now, so that a new database has everything at once; later

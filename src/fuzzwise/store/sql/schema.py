@@ -125,6 +125,7 @@ targets = Table(
     Column("seconds_to_decision", Float),  # since version 2: until the stop rule can say stop
     Column("discovery_rate", Float),  # since version 2: discoveries to expect in a second
     Column("stability", Float),  # since version 3: the share of coverage that stays the same
+    Column("builds", _OBJECT),  # since version 5: a list of its builds, where it has several
 )
 
 generations = Table(

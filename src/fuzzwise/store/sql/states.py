@@ -19,6 +19,7 @@ from fuzzwise.store.states import (
     BROKEN,
     FUZZING,
     BugState,
+    BuildState,
     CampaignState,
     EventState,
     Stopped,
@@ -50,6 +51,7 @@ def check_words(connection: Connection) -> None:
             pass  # text that is none is an error
     for row in connection.execute(select(targets)):
         words(row.warnings)
+        builds_of(row.builds)
         for estimate in (row.risk, row.seconds_left):
             estimate_of(estimate)
     lists: set[str] = set()
@@ -123,6 +125,26 @@ def estimate_of(row: dict[str, Any] | None) -> Estimate | None:
     return found
 
 
+def build_row(build: BuildState) -> dict[str, Any]:
+    """A build of a target as an object of JSON."""
+    return asdict(build) | {"risk": estimate_row(build.risk)}
+
+
+def builds_of(rows: Any) -> tuple[BuildState, ...]:
+    """The builds in a list of such objects; none where there is no list."""
+    if rows is None:
+        return ()
+    found = tuple(BuildState(**row | {"risk": estimate_of(row["risk"])}) for row in rows)
+    for build in found:
+        words((build.engine,))
+        counts = (build.inputs, build.discoveries, build.imported)
+        if not all(type(count) is int and 0 <= count <= MOST for count in counts):
+            raise Unsound("a count of a build is none")
+        if not isinstance(build.seconds, int | float) or not 0 <= build.seconds <= MOST:
+            raise Unsound("the time of a build is none")
+    return found
+
+
 def words(values: Any) -> tuple[str, ...]:
     """A list of words as it was written; names of files may hold any byte."""
     for value in values:
@@ -172,6 +194,7 @@ def _target_states(
             crashes=row.crashes,
             warnings=words(row.warnings),
             stability=row.stability,
+            builds=builds_of(row.builds),
         )
         for row in kept
     )

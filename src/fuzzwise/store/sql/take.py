@@ -12,7 +12,7 @@ from fuzzwise.model import Estimate
 from fuzzwise.store.contract import Added, BugFound, FinishedTurn
 from fuzzwise.store.sql.observations import pack
 from fuzzwise.store.sql.schema import generations, observations, targets
-from fuzzwise.store.sql.states import estimate_row
+from fuzzwise.store.sql.states import build_row, estimate_row
 from fuzzwise.store.sql.take_bugs import Written, new_to_campaign, take_bugs
 
 OF_TARGET: tuple[Column[Any], ...] = (
@@ -238,6 +238,7 @@ def _shown(turn: FinishedTurn, life: _Sums, *, is_late: bool) -> dict[str, Any]:
         "discovery_rate": turn.discovery_rate,
         "stability": turn.stability,
         "warnings": list(dict.fromkeys(turn.warnings)),
+        "builds": [build_row(build) for build in turn.builds] or None,
     }
 
 
