@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study real-speed afl-study dataset scheduler-study spend-study shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study real-speed afl-study dataset scheduler-study spend-study spend-record spend-keep shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -123,11 +123,18 @@ dataset: $(READY)
 scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
 
-# Some twenty targets of real libraries, recorded alone and replayed: two hours on an idle machine, from where it was
-# stopped. LIVE=2 has two pairs of live campaigns on each half, too.
+# Some twenty targets of real libraries, recorded alone and replayed: ten hours on an idle core less what
+# datasets/growth has, from where it was stopped. LIVE=2 has two pairs of live campaigns on each half, too.
 LIVE ?= 0
 spend-study: $(READY)
 	$(BIN)/python benchmarks/spend_study.py --out docs --live $(LIVE)
+
+# The recordings of spend-study alone, for as long as one likes, and those that are whole added to datasets/growth.
+spend-record: $(READY)
+	$(BIN)/python benchmarks/spend_study.py --only-record
+
+spend-keep: $(READY)
+	$(BIN)/python benchmarks/kept_growth.py
 
 # Live campaigns with the default scheduler and with Round-Robin; 20 minutes on an idle machine.
 campaign-study: $(READY)

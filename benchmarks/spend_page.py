@@ -14,8 +14,6 @@ from spend_live_page import Run, live_tables
 from spend_targets import EPOCH, WHAT, is_for_choosing
 
 REPLAYS = 100
-REPLAYED_EPOCH = 4.0
-"""Seconds of an epoch in replays: the default of campaigns with such budgets."""
 SHARE = 4
 """The budget is this part of all recorded time, so that a target can get as many times its share."""
 RIVALS = (
@@ -36,7 +34,7 @@ HEAD = """# Where time goes best: real targets without bugs
 of {epoch:g} s. What a target finds depends on its own time only, so any schedule of them
 can be [replayed](growth.md). The [default scheduler](schedulers.md) was designed on every other target in
 alphabetical order, "for choosing"; the others only check it. Budgets are a quarter of all recorded time, and epochs
-{replayed:g} s, the default for such budgets.
+as long as those turns, the default for such budgets.
 
 | target | what | half | inputs | species | discoveries | bugs |
 |---|---|---|---|---|---|---|"""
@@ -70,20 +68,15 @@ species of all targets together over those of Round-Robin, which retires, too. A
 LIMITS = """
 ## Limits
 
-- Two minutes a target are the beginning of a campaign: what grows then is large. Later all grow less, and there is
-  less to be won.
+- {minutes:g} minutes a target are the beginning of a campaign: what grows then is large. Later all grow less, and there
+  is less to be won.
 - {speed} A target that was slow in its recording is slow in every replay of it, so schedulers are compared fairly, but
   shares of time are not those of an idle machine.
 - `risk-rate` begins with short looks, and its rivals with whole epochs, as in live campaigns: part of the ratio of areas
   comes from the first round, none of that at the end does.
-- Replays with epochs of 2 s, of which the shortest look is half, were seen before those with 4 s: the lowest ratio of
-  `risk-rate` was then 0.968 on the half for checking, right after the first round, and 1.029 on the other; the rest
-  was alike. Who sets short epochs pays for looks and starts.
 - Live campaigns had a machine that did other things, too; what each got of its core is in the tables. Their folders were
   in memory: on a disk, ext4 takes a millisecond for a new file where thousands were removed within the last minute, as
   between two campaigns of a study, and short turns pay most of that.
-- Recordings of ten minutes, three times each, would take ten hours and a half on one core:
-  `python benchmarks/spend_study.py --time 600 --repeats 3` records them, and goes on where it was stopped.
 - Species are features of libFuzzer's kind. What they are worth in bugs is not known; the targets here have hardly any."""
 
 
@@ -96,7 +89,6 @@ def page(recordings: Mapping[float | None, GrowthRecording], runs: list[Run], se
             seconds=seconds,
             repeats=_times(recording),
             epoch=EPOCH,
-            replayed=REPLAYED_EPOCH,
         ),
         *_targets(recording),
         REPLAYED,
@@ -107,7 +99,7 @@ def page(recordings: Mapping[float | None, GrowthRecording], runs: list[Run], se
         *_retiring(recordings),
     ]
     lines += live_tables(recording, runs)
-    lines.append(LIMITS.format(speed=_speeds(recording)))
+    lines.append(LIMITS.format(speed=_speeds(recording), minutes=seconds / 60))
     return "\n".join(lines) + "\n"
 
 
@@ -149,7 +141,7 @@ def _part(recording: GrowthRecording, names: list[str]) -> GrowthRecording:
 
 def _settings(recording: GrowthRecording, cores: int, *, retires: bool = False) -> Settings:
     whole = recording.shortest_seconds * len(recording.targets)
-    return Settings(whole / SHARE / cores, REPLAYED_EPOCH, cores, retires)
+    return Settings(whole / SHARE / cores, EPOCH, cores, retires)
 
 
 def _play(

@@ -1,10 +1,12 @@
 """Where time goes best on real targets without bugs: recorded, replayed and live, in docs/spend-study.md.
 
 Run ``make spend-study`` on a machine that does nothing else: it fetches and builds some twenty targets,
-records how each grows alone (two minutes, two repeats: an hour and a half on one core), replays every
-scheduler on that, and writes the page. It goes on from where it was stopped. ``--live 2`` has two pairs
-of live campaigns on each half, too, with the default and with Round-Robin side by side, three minutes a
-pair, on two cores; ``--only-replay`` takes what is recorded. ``--time 600 --repeats 3`` records longer.
+records how each grows alone (ten minutes, three repeats: ten hours and a half on one core, less what
+``datasets/growth`` has already), replays every scheduler on that, and writes the page. It goes on from
+where it was stopped. ``--live 2`` has two pairs of live campaigns on each half, too, with the default
+and with Round-Robin side by side, three minutes a pair, on two cores; ``--only-replay`` takes what is
+recorded, ``--only-record`` ends before the page, so that several sittings can add to what is kept
+(``kept_growth.py``).
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ import sys
 from pathlib import Path
 
 from fuzzwise.lab.growth.recording import GrowthRecording, growth_files, read_growth
+from kept_growth import SECONDS, unpack
 from spend_live import kept_campaigns, live_campaigns
 from spend_page import page
-from spend_targets import EPOCH, WHAT, campaign_file
+from spend_targets import WHAT, campaign_file
 
-STEP = EPOCH / 8
+STEP = 0.25
 NEARLY = 5.0
 """Seconds that a repeat may lack; what is shorter is still being recorded."""
 
@@ -29,15 +32,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=Path("spend-work"))
     parser.add_argument("--out", type=Path, default=Path("docs"))
-    parser.add_argument("--time", type=int, default=120, help="seconds of each repeat")
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--time", type=int, default=SECONDS, help="seconds of each repeat")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--cores", type=int, default=1, help="recordings at once")
     parser.add_argument("--live", type=int, default=0, metavar="PAIRS")
-    parser.add_argument("--only-replay", action="store_true")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--only-replay", action="store_true")
+    only.add_argument("--only-record", action="store_true")
     options = parser.parse_args()
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
+    if options.time == SECONDS:
+        unpack(work / "recorded")
     if not options.only_replay:
-        _record(work, options.time, options.repeats)
+        _record(work, options)
+    if options.only_record:
+        return
     live_campaigns(work, options.live)
     runs = kept_campaigns(work)
     files = growth_files([work / "recorded"])
@@ -45,10 +55,11 @@ def main() -> None:
     (options.out / "spend-study.md").write_text(page(recordings, runs, options.time), "utf-8")
 
 
-def _record(work: Path, seconds: int, repeats: int) -> None:
+def _record(work: Path, options: argparse.Namespace) -> None:
     """By the command that anybody would use; it goes on where it ended."""
     file = campaign_file(work, tuple(sorted(WHAT)), cores=1)
-    words = ["--time", f"{seconds}s", "--repeats", str(repeats), "--cores", "1"]
+    words = ["--time", f"{options.time}s", "--repeats", str(options.repeats)]
+    words += ["--cores", str(options.cores)]
     out = ["--out", str(work / "recorded")]
     subprocess.run(
         [sys.executable, "-m", "fuzzwise", "record", str(file), *words, *out], check=True

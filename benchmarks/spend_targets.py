@@ -17,8 +17,8 @@ from seed_files import markdown_seeds
 from seed_more import toml_seeds
 from subjects import HARNESSES, SUBJECTS, seeds
 
-EPOCH = 2.0
-"""Seconds of an epoch: so many turns have live campaigns of a few minutes, too."""
+EPOCH = 6.0
+"""Seconds of a turn in recordings: the default of campaigns that give a quarter of the recorded time."""
 
 
 @dataclass(frozen=True)
