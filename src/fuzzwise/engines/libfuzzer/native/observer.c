@@ -248,7 +248,18 @@ static size_t mutate(uint8_t *data, size_t size, size_t max_size) {
   return LLVMFuzzerMutate(data, size, max_size);
 }
 
+/* What the input before this one took, from the choice of its seed on. Those of a measurement do not
+ * count: the weights stay as they are. */
+static void time_input(void) {
+  static uint64_t began;
+  const struct fw_slot *slot = &fw_head->slots[fw_job];
+  uint64_t now = fw_nanoseconds();
+  if (began && !slot->measuring) fw_add_time(slot->seed, now - began);
+  began = now;
+}
+
 static size_t mutate_ours(uint8_t *data, size_t max_size) {
+  time_input();
   uint64_t random = next_random();
   uint64_t t = fw_choose(random);
   const struct fw_seed *s = fw_seed(t);

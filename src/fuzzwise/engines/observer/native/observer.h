@@ -127,6 +127,13 @@ struct fw_discovery {
   uint64_t milliseconds;
 };
 
+/* What inputs of a seed took so far, and how many were timed; beside the seeds, in a file of its own,
+ * which states of earlier versions do not have. */
+struct fw_time {
+  uint64_t nanoseconds;
+  uint64_t inputs;
+};
+
 /* A growing memory-mapped file. */
 struct fw_region {
   int fd;
@@ -139,7 +146,7 @@ struct fw_region {
 
 extern struct fw_head *fw_head;
 extern struct fw_region fw_features, fw_holder_of, fw_seeds, fw_data, fw_holders, fw_journal,
-    fw_discoveries, fw_ages, fw_directory, fw_pages, fw_windows, fw_paths;
+    fw_discoveries, fw_ages, fw_times, fw_directory, fw_pages, fw_windows, fw_paths;
 extern unsigned fw_job, fw_jobs;
 extern int fw_fresh_state;
 
@@ -151,6 +158,7 @@ void *fw_grow(void *list, size_t bytes, const char *name);
 void fw_start_clock(void);
 void fw_set_clock(uint64_t milliseconds, uint64_t since);
 uint64_t fw_milliseconds(void);
+uint64_t fw_nanoseconds(void);
 int fw_open_file(const char *path);
 
 /* state.c */
@@ -187,6 +195,7 @@ uint64_t fw_hash(const uint8_t *data, size_t size);
 
 /* schedule.c */
 uint64_t fw_choose(uint64_t random);
+void fw_add_time(uint64_t t, uint64_t nanoseconds);
 double fw_weight(uint64_t t);
 double fw_weight_sum(void);
 uint64_t fw_recognise(const uint8_t *data, size_t size);

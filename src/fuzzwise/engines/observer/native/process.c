@@ -40,11 +40,13 @@ void *fw_grow(void *list, size_t bytes, const char *name) {
   return list;
 }
 
-static uint64_t clock_ms(void) {
+uint64_t fw_nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
+
+static uint64_t clock_ms(void) { return fw_nanoseconds() / 1000000; }
 
 uint64_t fw_milliseconds(void) { return earlier_ms + clock_ms() - started_ms; }
 

@@ -4,15 +4,50 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* FW_FRESH: later seeds first, and among them those that were mutated little. The weights are fixed
- * for a while and then made anew: after every discovery, and after as many inputs as seeds. */
+/* FW_FRESH: later seeds first, and among them those that were mutated little. That is a share of the
+ * time: what a seed's inputs take more than the mean, it has fewer of. The weights are fixed for a
+ * while and then made anew: after every discovery, and after as many inputs as seeds. */
 static double *cumulative;
 static uint64_t table_seeds, table_until, table_room;
+
+#define LITTLE_KNOWN 8.0 /* inputs that say as much of a seed as the mean of all does */
+#define AT_ONCE 16.0     /* one input counts as so many times what was expected, at most */
+static double mean_time; /* of an input, in nanoseconds; 0: not known yet */
+
+static struct fw_time *times(void) { return (struct fw_time *)(void *)fw_times.base; }
+
+static double expected_time(uint64_t t) {
+  const struct fw_time *own = times() + t;
+  return ((double)own->nanoseconds + LITTLE_KNOWN * mean_time) /
+         ((double)own->inputs + LITTLE_KNOWN);
+}
+
+/* A core that does something else meanwhile is none of the seed's doing, hence the limit; an input
+ * that is that slow again raises it. */
+void fw_add_time(uint64_t t, uint64_t nanoseconds) {
+  if ((t + 1) * sizeof(struct fw_time) > fw_times.size) return; /* no weights were made with it */
+  struct fw_time *own = times() + t;
+  double most = mean_time > 0.0 ? AT_ONCE * expected_time(t) : (double)nanoseconds;
+  uint64_t took = (double)nanoseconds < most ? nanoseconds : (uint64_t)most;
+  __atomic_add_fetch(&own->nanoseconds, took, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&own->inputs, 1, __ATOMIC_RELAXED);
+}
+
+static void know_times(uint64_t seeds) {
+  double nanoseconds = 0.0, inputs = 0.0;
+  fw_need(&fw_times, seeds * sizeof(struct fw_time));
+  for (uint64_t t = 0; t < seeds; t++) {
+    nanoseconds += (double)times()[t].nanoseconds;
+    inputs += (double)times()[t].inputs;
+  }
+  mean_time = inputs > 0.0 ? nanoseconds / inputs : 0.0;
+}
 
 static double fresh_weight(uint64_t t, uint64_t seeds) {
   double age = (double)(seeds - t);
   double tried = (double)fw_seed(t)->inputs;
-  return 1.0 / (age + 8.0) + 8.0 / (tried + 64.0) + 0.25 / (double)seeds;
+  double share = 1.0 / (age + 8.0) + 8.0 / (tried + 64.0) + 0.25 / (double)seeds;
+  return mean_time > 0.0 ? share * mean_time / expected_time(t) : share;
 }
 
 double fw_weight(uint64_t t) {
@@ -35,6 +70,7 @@ static void make_table(uint64_t seeds) {
     cumulative = fw_grow(cumulative, table_room * sizeof *cumulative, "schedule");
   }
   double sum = 0.0;
+  know_times(seeds);
   for (uint64_t t = 0; t < seeds; t++) {
     sum += fresh_weight(t, seeds);
     cumulative[t] = sum;

@@ -20,6 +20,7 @@ struct fw_region fw_holders = {.name = "holders", .limit = (size_t)1 << 34};
 struct fw_region fw_journal = {.name = "journal", .limit = (size_t)1 << 34};
 struct fw_region fw_discoveries = {.name = "discoveries", .limit = (size_t)1 << 34};
 struct fw_region fw_ages = {.name = "ages", .limit = (size_t)1 << 33};
+struct fw_region fw_times = {.name = "times", .limit = (size_t)1 << 33};
 struct fw_region fw_directory = {.name = "local-tables", .limit = (size_t)1 << 34};
 struct fw_region fw_pages = {.name = "local-counts", .limit = (size_t)1 << 34};
 struct fw_region fw_windows = {.name = "windows", .limit = (size_t)1 << 35};
@@ -109,7 +110,8 @@ void fw_open(const char *folder) {
   }
   struct fw_region *regions[] = {&fw_features, &fw_holder_of, &fw_seeds,     &fw_data,
                                  &fw_holders,  &fw_journal,   &fw_discoveries, &fw_directory,
-                                 &fw_pages,    &fw_windows,   &fw_paths,       &fw_ages};
+                                 &fw_pages,    &fw_windows,   &fw_paths,       &fw_ages,
+                                 &fw_times};
   for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) fw_open_region(regions[i], folder);
   if (is_first()) make_lock();
   if (fw_fresh_state) {
