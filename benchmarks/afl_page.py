@@ -25,6 +25,7 @@ from afl_tables import (
 from afl_waiting import CHOSEN_ON, waiting_tables
 from fuzzwise.estimators.waiting import ENOUGH, FEW, RAISED, RAISED_AT_MOST
 from fuzzwise.lab.evaluate.measures import score, summarise
+from fuzzwise.text import many
 
 
 def write_page(judgement: Judgement, out: Path) -> None:
@@ -69,11 +70,12 @@ COVER_TEXT = (
 
 def _introduction(judgement: Judgement) -> list[str]:
     last, most = judgement.last, max(point.inputs for point in judgement.points)
-    later = f" One of each goes on to {most:,}." if most > last else ""
+    deep = {point.subject for point in judgement.points if point.inputs > last}
+    later = f" One on each of {len(deep)} goes on to {most:,}." if deep else ""
     return [
         "# What `watch` says of AFL++, against measured truth",
         "",
-        f"{judgement.repeats} campaigns of {last:,} mutated inputs on each of {len(judgement.versions)} libraries from Debian, with",
+        f"{many(judgement.repeats, 'campaign')} of {last:,} mutated inputs on each of {len(judgement.versions)} libraries from Debian, with",
         f"the seeds of `benchmarks/subjects.py`, under stock afl-fuzz {judgement.afl_version}.{later} At 1,600,",
         "3,200, 6,400, … inputs the queue is frozen and as many inputs again (at most 409,600) are made",
         "from it; the share that shows something new is the truth. `fuzzwise watch` reads the output",
@@ -115,7 +117,7 @@ def _findings(judgement: Judgement, other: str) -> list[str]:
         "the campaign's own discoveries it holds from the start.",
         f"- Over all points up to {judgement.last:,} inputs, most of them before the favored entries had their turn: "
         f"bias {ours['bias']:+.2f} (libFuzzer: {libfuzzer}), coverage {ours['coverage']:.0%}.",
-        "- Other targets may differ: these are nine libraries, at most 819,200 inputs, one version of AFL++ with a fixed "
+        f"- Other targets may differ: these are {len(judgement.versions)} libraries, at most 819,200 inputs, one version of AFL++ with a fixed "
         "seed. Nothing longer was measured with entries waiting.",
     ]
 
