@@ -108,8 +108,11 @@ real-keep: $(READY)
 stop-study: $(READY)
 	$(BIN)/python benchmarks/stop_study.py --out docs
 
+# What observing costs, an hour; and what is covered in equal time, hours for all of it, from where it was stopped.
 real-speed: $(READY)
 	$(BIN)/python benchmarks/real_speed.py --out docs
+	$(BIN)/python benchmarks/equal_time.py
+	$(BIN)/python benchmarks/equal_time.py --page
 
 # The same libraries under AFL++ (afl-fuzz, afl-clang-fast), which must be installed.
 afl-study: $(READY)

@@ -26,7 +26,7 @@ from math import exp, log
 from pathlib import Path
 
 from afl_campaign import ENVIRONMENT
-from real import DEFAULT_WORK, chosen, starting_corpus, target
+from real import DEFAULT_WORK, chosen, starting_corpus, target, write_part
 from real_campaigns import is_for_choosing
 from subjects import Subject, build
 from two_engines import features
@@ -34,7 +34,6 @@ from two_engines import features
 OURS, STOCK, AFL, CMPLOG = "fuzzwise", "libFuzzer", "AFL++", "AFL++ with cmplog"
 MEMORY = Path("/dev/shm")
 LOOK = 0.1
-BEGIN, END = "<!-- made by equal_time.py -->", "<!-- until here -->"
 PAGE = Path("docs/real-speed.md")
 
 
@@ -65,9 +64,7 @@ def main() -> None:
     lines = table(known(asked.work))
     print("\n".join(lines))
     if asked.page:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text("\n".join([before + BEGIN, "", *lines, "", END + after]), "utf-8")
+        write_part(PAGE, "equal_time.py", lines)
 
 
 def measure(asked: argparse.Namespace) -> None:

@@ -38,3 +38,14 @@ def chosen(names: list[str]) -> list[Subject]:
     if unknown:
         sys.exit(f"There is no subject {unknown[0]!r}; known: {', '.join(known)}.")
     return [known[name] for name in names] or list(SUBJECTS)
+
+
+def write_part(page: Path, by: str, lines: list[str]) -> None:
+    """Write what a benchmark says into its place on a page, between two marks."""
+    begin, end = f"<!-- made by {by} -->", f"<!-- end of {by} -->"
+    before, found, rest = page.read_text("utf-8").partition(begin)
+    if not found or end not in rest:
+        sys.exit(f"{page} has no place for what {by} says: {begin} … {end}")
+    page.write_text(
+        "\n".join([before + begin, "", *lines, "", end + rest.partition(end)[2]]), "utf-8"
+    )

@@ -1,8 +1,7 @@
-"""Speed against stock libFuzzer on real libraries: same harness, same start, alternating runs.
+"""What observing costs on real libraries: the same inputs in a second of CPU, beside stock libFuzzer.
 
-Two questions. With our schedule: how many features are reached in equal time, both corpora judged by
-the stock binary? Observed: how many of the same inputs are run in the same CPU time? Run
-``make real-speed``; the table goes to docs/real-speed.md, with the 95 % interval of each ratio.
+Run ``make real-speed``; the table goes to docs/real-speed.md, with the 95 % interval of each ratio.
+What is covered in equal time is measured by ``equal_time.py``.
 """
 
 from __future__ import annotations
@@ -11,17 +10,15 @@ import argparse
 import json
 import math
 import os
-import re
 import resource
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 from scipy import stats
 
-from real import DEFAULT_WORK, chosen, starting_corpus, target
+from real import DEFAULT_WORK, chosen, starting_corpus, target, write_part
 from subjects import Subject
 
 SECONDS = 4
@@ -43,37 +40,14 @@ def main() -> None:
     )
     for repeat in range(options.repeats):
         for subject in chosen(options.names):
-            rows = results.setdefault(
-                subject.name, {"features": [], "observe": [], "observe-asan": []}
-            )
-            if len(rows["features"]) > repeat:
+            rows = results.setdefault(subject.name, {"observe": [], "observe-asan": []})
+            if len(rows["observe-asan"]) > repeat:
                 continue
             rows["observe"].append(_observed(subject, options, repeat, asan=False))
             rows["observe-asan"].append(_observed(subject, options, repeat, asan=True))
-            rows["features"].append(_features(subject, options, repeat))
             kept.write_text(json.dumps(results))
             print(subject.name, repeat, {k: round(v[-1], 3) for k, v in rows.items()}, flush=True)
-    (options.out / "real-speed.md").write_text(_page(results, options), encoding="utf-8")
-
-
-def _features(subject: Subject, options: argparse.Namespace, seed: int) -> float:
-    """Features of our corpus over those of stock libFuzzer's, after the same time."""
-    work = options.work / "race"
-    shutil.rmtree(work, ignore_errors=True)
-    theirs, ours = work / "stock", work / "ours"
-    theirs.mkdir(parents=True)
-    stock = target(subject, options.work, stock=True)
-    start = starting_corpus(subject, options.work)
-
-    def run_stock() -> None:
-        _stock(stock, seed, options.seconds, theirs, start)
-
-    def run_ours() -> None:
-        _ours(target(subject, options.work, stock=False), start, ours, seed, options.seconds)
-
-    for run in (run_stock, run_ours) if seed % 2 else (run_ours, run_stock):
-        run()
-    return _judge(stock, ours / "corpus", start) / _judge(stock, theirs, start)
+    write_part(options.out / "real-speed.md", "real_speed.py", _table(results, options))
 
 
 def _observed(subject: Subject, options: argparse.Namespace, seed: int, *, asan: bool) -> float:
@@ -127,28 +101,6 @@ def _stock(stock: Path, seed: int, seconds: float, corpus: Path, start: Path) ->
     subprocess.run(command, capture_output=True, check=True)
 
 
-def _ours(ours: Path, start: Path, out: Path, seed: int, seconds: float) -> None:
-    """Run `fuzzwise fuzz` with its own schedule."""
-    words = [str(ours), str(start), "--out", str(out), "--time", f"{math.ceil(seconds)}s", "--quiet",
-             "--seed", str(seed)]  # fmt: skip
-    command = [sys.executable, "-m", "fuzzwise", "fuzz", *words]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-
-
-def _judge(stock: Path, corpus: Path, start: Path) -> int:
-    result = subprocess.run(
-        [str(stock), "-runs=0", "-detect_leaks=0", str(corpus), str(start)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    found = re.search(r"INITED cov: \d+ ft: (\d+)", result.stderr)
-    assert found, result.stderr[-500:]
-    return int(found[1])
-
-
 def _interval(ratios: list[float]) -> tuple[float, float, float]:
     """Geometric mean with its 95 % interval (Student's t on the logarithms)."""
     logs = [math.log(r) for r in ratios]
@@ -159,29 +111,20 @@ def _interval(ratios: list[float]) -> tuple[float, float, float]:
     return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 
 
-def _page(results: dict[str, dict[str, list[float]]], options: argparse.Namespace) -> str:
+def _table(results: dict[str, dict[str, list[float]]], options: argparse.Namespace) -> list[str]:
     lines = [
-        "# Speed against stock libFuzzer",
+        f"{options.repeats} alternating runs of {options.seconds:g} s for each library; geometric means with 95 % intervals.",
         "",
-        f"{options.repeats} alternating runs of {options.seconds:g} s for each library, same harness, same seeds, one",
-        "process each; geometric means with 95 % intervals. Written by `make real-speed`.",
-        "",
-        "| library | features in equal time, our schedule | same inputs per CPU second, observed | the same with ASan |",
-        "|---|---|---|---|",
+        "| library | plain | with ASan |",
+        "|---|---|---|",
     ]
+    kinds = ("observe", "observe-asan")
     for name, rows in results.items():
-        cells = [
-            "{:.2f} ({:.2f} to {:.2f})".format(*_interval(rows[k]))
-            for k in ("features", "observe", "observe-asan")
-        ]
+        cells = ["{:.2f} ({:.2f} to {:.2f})".format(*_interval(rows[kind])) for kind in kinds]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    totals = []
-    for kind in ("features", "observe", "observe-asan"):
-        totals.append(
-            f"{_interval([_interval(rows[kind])[0] for rows in results.values()])[0]:.2f}"
-        )
-    lines += [f"| geometric mean | {totals[0]} | {totals[1]} | {totals[2]} |", ""]
-    return "\n".join(lines)
+    totals = [_interval([_interval(rows[k])[0] for rows in results.values()])[0] for k in kinds]
+    lines.append(f"| geometric mean | {totals[0]:.2f} | {totals[1]:.2f} |")
+    return lines
 
 
 if __name__ == "__main__":

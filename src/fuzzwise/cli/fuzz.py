@@ -90,7 +90,9 @@ from fuzzwise.units import parse_count, parse_duration
 )
 @click.option("--fail-on-bug", is_flag=True, help="Exit with 10 if a bug was found.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-@options.seed
+@options.random_seed(
+    "Random seed. A campaign repeats itself only with a --schedule without a clock: uniform, later."
+)
 @options.as_json
 @click.option(
     "--libfuzzer",

@@ -52,13 +52,15 @@ charts = click.option(
     help="Draw the chart to a file: .html, .svg or .png. Can be repeated.",
 )
 
-seed = click.option(
-    "--seed",
-    default=1,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Random seed; the same seed gives the same result.",
-)
+
+def random_seed(meaning: str) -> Callable[[_Command], _Command]:
+    """The seed of all that is drawn; ``meaning`` is what the same seed gives."""
+    return click.option(
+        "--seed", default=1, show_default=True, type=click.IntRange(0), help=meaning
+    )
+
+
+seed = random_seed("Random seed; the same seed gives the same result.")
 
 
 def accept_risk(meaning: str) -> Callable[[_Command], _Command]:
