@@ -18,30 +18,27 @@ class Pace:
     def __init__(self, share: float, least: float, most: float = 300.0) -> None:
         self._share, self._least, self._most = share, least, most
         self._wait = least
-        self._before: float | None = None
+        self._work, self._more = _Cost(), _Cost()
         self._done = float("-inf")
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Around the work, in the thread that does it; whatever becomes of it."""
-        before = time.thread_time()
         try:
-            yield
+            with self._work.measured():
+                yield
         finally:
-            spent = time.thread_time() - before
-            usual = min(spent, self._before) if self._before is not None else 0.0
-            self._wait = min(self._most, max(self._least, usual / self._share))
-            self._before, self._done = spent, time.monotonic()
+            self._wait = min(self._most, max(self._least, self._work.usual / self._share))
+            self._done = time.monotonic()
 
     @contextmanager
     def charged(self) -> Iterator[None]:
         """Around other work that comes of it: the next time is later by what that costs."""
-        before = time.thread_time()
         try:
-            yield
+            with self._more.measured():
+                yield
         finally:
-            later = (time.thread_time() - before) / self._share
-            self._wait = min(self._most, self._wait + later)
+            self._wait = min(self._most, self._wait + self._more.usual / self._share)
 
     def seconds_left(self) -> float:
         """Seconds until it is time again; 0 where it is."""
@@ -50,3 +47,21 @@ class Pace:
     def is_due(self) -> bool:
         """Whether it is time again."""
         return self.seconds_left() == 0.0
+
+
+class _Cost:
+    """Seconds of a core that something usually takes: the least of the latest two times."""
+
+    def __init__(self) -> None:
+        self.usual = 0.0
+        self._before: float | None = None
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            spent = time.thread_time() - began
+            self.usual = 0.0 if self._before is None else min(spent, self._before)
+            self._before = spent
