@@ -35,7 +35,7 @@ class Error:
 
 def errors(campaign: Campaign) -> Iterator[Error]:
     """One for each point at which the measurement of the truth found something."""
-    form, bare = RecentRate(), RecentRate(unlike=0.0)
+    form, bare = RecentRate(), RecentRate(unlike=0.0, rarer=0.0)
     end, before = campaign.observations[-1], nan
     for o in campaign.observations:
         truth = o.truth

@@ -152,6 +152,19 @@ def test_more_discoveries_make_the_recent_rate_narrower_but_never_certain():
     assert width(50) > math.exp(2 * 1.96 * 0.2)
 
 
+def test_the_interval_is_wider_where_discoveries_are_rare():
+    """As many in the window, at a thousandth of the rate: 2 orders below 0.003 count, no more."""
+
+    def spread(every: int) -> float:
+        seen = Observation(n=1000 * every, discoveries=ints(range(1, 1000 * every, every)))
+        e = RecentRate(enough=1)(seen)
+        return math.log(e.high / e.low) / (2 * 1.96)
+
+    often, seldom, hardly = spread(100), spread(33_333), spread(333_333)
+    assert seldom**2 - often**2 == pytest.approx(2 * 0.2**2, rel=0.2)
+    assert hardly == pytest.approx(seldom, rel=0.01)
+
+
 def test_recent_rate_without_recent_discovery_is_the_rule_of_three():
     e = RecentRate()(Observation(n=10_000, discoveries=ints([3, 2000])))
     assert e.value == 1 / 8002

@@ -43,7 +43,9 @@ class RecentRate:
     Interval: a gamma distribution with the mean and the variance of that mixture, of shape D for
     the lower end and D + 1 for the upper, as in Garwood's Poisson interval. Discoveries come in
     bursts, since one opens the way to others, and no law holds for long: so the variance has
-    another part, (``unlike``·mean)², however many discoveries there are.
+    another part, (u·mean)², however many discoveries there are. The rarer they are, the more the
+    latest few seeds weigh, and the further Δ of the moment is from any mean over the past: u² =
+    ``unlike``² + ``rarer``² for each power of ten by which Δ̂ is below ``rare``, up to two of them.
 
     With no discovery in the window, the m inputs since the last one showed nothing: 1/(m+2), and
     the Rule of Three 1 - α^(1/m) as upper end, from 0.
@@ -59,6 +61,8 @@ class RecentRate:
     widest: float = 0.5
     enough: int = 10
     unlike: float = 0.22
+    rarer: float = 0.2
+    rare: float = 0.003
     name: str = "recent-rate"
 
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:
@@ -89,16 +93,22 @@ class RecentRate:
             return rule_of_three(self.name, observation, times, confidence)
         law = _FallingRate(float(log_age(recent, n).sum()), np.log(n / max(start, 0.5)))
         found, tail = len(recent), (1 - confidence) / 2
-        value = min(1.0, law.mean_and_shape(found + 0.5, self.unlike)[0] / n)
+        value = min(1.0, law.mean_and_shape(found + 0.5, 0.0)[0] / n)
+        spread = self._spread(value)
         low, high = (
             mean / shape * float(gammaincinv(shape, share)) / n
             for share, (mean, shape) in (
-                (tail, law.mean_and_shape(found, self.unlike)),
-                (1 - tail, law.mean_and_shape(found + 1.0, self.unlike)),
+                (tail, law.mean_and_shape(found, spread)),
+                (1 - tail, law.mean_and_shape(found + 1.0, spread)),
             )
         )
         high = min(1.0, max(value, high))
         return Estimate(value, min(value, low), high, confidence, self.name, n)
+
+    def _spread(self, value: float) -> float:
+        """The relative variance that is not that of a count: u² above."""
+        orders = min(2.0, max(0.0, np.log10(self.rare / value)))
+        return float(self.unlike**2 + self.rarer**2 * orders)
 
     def _start(self, times: Ints, n: int) -> int:
         """The last input before the window."""
@@ -117,12 +127,15 @@ class _FallingRate:
         self._exposure = -np.expm1(-bent * length) / bent
         self._log_weight = -EXPONENTS * ages - 0.5 * ((EXPONENTS - USUAL) / SPREAD) ** 2
 
-    def mean_and_shape(self, count: float, unlike: float) -> tuple[float, float]:
-        """The mean of nΔ after so many discoveries, and the shape of its gamma distribution."""
+    def mean_and_shape(self, count: float, spread: float) -> tuple[float, float]:
+        """The mean of nΔ after so many discoveries, and the shape of its gamma distribution.
+
+        ``spread`` is a relative variance, beside that of the mean.
+        """
         log_weight = self._log_weight - count * np.log(self._exposure)
         weight = np.exp(log_weight - log_weight.max())
         weight /= weight.sum()
         first = float((weight / self._exposure).sum())
         second = float((weight / self._exposure**2).sum())
         relative = (count + 1) / count * second / first**2 - 1
-        return count * first, 1 / (relative + unlike**2)
+        return count * first, 1 / (relative + spread)
