@@ -41,7 +41,6 @@ def configure() -> None:
             "distributed.worker.profile.enabled": False,
             "distributed.comm.timeouts.connect": "10s",
             "distributed.comm.timeouts.tcp": f"{SILENT:g}s",
-            "distributed.admin.tick.interval": "1s",  # of 20 ms: a look at the clock, all day long
             "distributed.admin.tick.limit": "60s",
         }
     )
