@@ -112,8 +112,8 @@ def _head(campaigns: list[Campaign]) -> list[str]:
         "the forecasts or how the stop rule counts beside the interval (the 35 % of the inputs, the allowance for bursts, the",
         "error of each look): that was done on simulated campaigns and on earlier ones, made before seeds got a share of the",
         f"time, on every other library: {', '.join(sorted(FOR_CHOOSING))}.",
-        "On the same libraries of these campaigns, that the interval is wider where the risk is small was chosen.",
-        "The others check it. This page is written by `make stop-study`; do not edit it.",
+        "That the interval is wider where the risk is small was set with all of these campaigns in view.",
+        "The others check all but that. This page is written by `make stop-study`; do not edit it.",
         "",
     ]
 
