@@ -18,6 +18,7 @@ from fuzzwise.engines.observer.observed import nothing_new, sound_state, why_cou
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.starting import LOADING, Start, no_input
+from fuzzwise.engines.telling import Telling
 from fuzzwise.errors import BadInput
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
@@ -47,7 +48,7 @@ class AflSession:
         self._workers = workers
         self._stop = threading.Event()
         self._fuzzing: Fuzzing | None = None
-        self._latest: Totals | None = None
+        self._telling = Telling(self._read)
         self._locked = ExitStack()
         self._notes: tuple[str, ...] = ()
         self._start = Start(self._job.startup)
@@ -64,8 +65,9 @@ class AflSession:
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""
-        if (latest := self._latest) is not None:
-            return latest
+        return self._telling.totals()
+
+    def _read(self) -> Totals | None:
         try:
             record = self._folder.record()
             if record is None:
@@ -87,14 +89,14 @@ class AflSession:
         if jobs != 1:
             raise BadInput(f"{self._plan.name}: AFL++ fuzzes on one core; set jobs = 1.")
         try:
-            try:
+            with self._telling.turn():
+                try:
+                    return self._turn(seconds)
+                except (AnotherBuild, DamagedState) as problem:
+                    self._notes = (*self._notes, why_counts_began_again(problem))
+                self._places.begin_again()
                 return self._turn(seconds)
-            except (AnotherBuild, DamagedState) as problem:
-                self._notes = (*self._notes, why_counts_began_again(problem))
-            self._places.begin_again()
-            return self._turn(seconds)
         finally:
-            self._latest = None
             self._stop.clear()
 
     def close(self) -> None:
@@ -141,7 +143,7 @@ class AflSession:
                 likely = "does it wait, or loop, before it reads its input?"
                 raise BadInput(no_input(self._job.program, self._job.startup, likely))
             fuzzing.bugs.look(fuzzing.n, fuzzing.seconds)
-            self._latest = self._told(fuzzing)
+            self._telling.say(self._told(fuzzing))
 
     def _open(self) -> Fuzzing:
         """The one that is paused, if its target is still the same file."""

@@ -27,6 +27,7 @@ from fuzzwise.engines.blackbox.tally import Crash, Tally
 from fuzzwise.engines.blackbox.warnings import warnings
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.reproduce import reproduce
+from fuzzwise.engines.telling import Telling
 from fuzzwise.errors import BadInput
 from fuzzwise.files import make_folders, write_whole
 from fuzzwise.received import read_limited
@@ -62,15 +63,16 @@ class BlackBoxSession:
         self._settings: BlackBoxSettings = plan.settings or BlackBoxSettings()
         self._folder = folder
         self._seed = seed
-        self._latest: Totals | None = None
+        self._telling = Telling(self._read)
         self._stop = threading.Event()
         self._examinations = Examinations(workers, self._stop)
         self._lanes: Lanes | None = None
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""
-        if (latest := self._latest) is not None:
-            return latest
+        return self._telling.totals()
+
+    def _read(self) -> Totals | None:
         try:
             tally = tallies.load(self._folder / PROGRESS)
             book = self._book()
@@ -84,11 +86,11 @@ class BlackBoxSession:
     def turn(self, seconds: float, jobs: int) -> Totals:
         """Fuzz for so long, on so many cores, and examine what crashed."""
         try:
-            return self._turn(seconds, jobs)
+            with self._telling.turn():
+                return self._turn(seconds, jobs)
         except OSError as error:
             raise self._unusable(error) from error
         finally:
-            self._latest = None
             self._stop.clear()
 
     def close(self) -> None:
@@ -164,7 +166,7 @@ class BlackBoxSession:
                 saved = time.monotonic()
             if part.problem:
                 raise part.problem
-            self._latest = self._told(tally, findings.book)
+            self._telling.say(self._told(tally, findings.book))
 
     def _count(self, tally: Tally, part: Slice, jobs: int, findings: Findings) -> None:
         for lane, event in part.events:

@@ -19,6 +19,7 @@ from fuzzwise.engines.leftovers import end_all
 from fuzzwise.engines.observer.folder import AnotherBuild, DamagedState
 from fuzzwise.engines.observer.observed import none_is_new, why_counts_began_again
 from fuzzwise.engines.reproduce import reproduce
+from fuzzwise.engines.telling import Telling
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
@@ -39,10 +40,10 @@ class GoSession:
         self._settings: GoSettings = plan.settings or GoSettings()
         self._test = FuzzTest(Path(plan.command[0]), plan.command[1])
         self._folder = GoFolder(folder)
-        self._lock = threading.Lock()  # of the three below
+        self._lock = threading.Lock()  # of the two below
         self._fuzzing: Fuzzing | None = None
         self._stop = False
-        self._latest: Totals | None = None
+        self._telling = Telling(self._read)
         self._said: tuple[str, ...] = ()
         self._lives = Lives()
         self._is_first = True
@@ -65,9 +66,9 @@ class GoSession:
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""
-        with self._lock:
-            if self._latest is not None:
-                return self._latest
+        return self._telling.totals()
+
+    def _read(self) -> Totals | None:
         try:
             record = self._folder.record()
             if record is None or not self._folder.state_exists():
@@ -83,15 +84,16 @@ class GoSession:
         """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
         self._check()
         try:
-            try:
+            with self._telling.turn():
+                try:
+                    return self._turn(seconds, jobs)
+                except (AnotherBuild, DamagedState) as problem:
+                    self._said = (*self._said, why_counts_began_again(problem))
+                self._folder.begin_again()
                 return self._turn(seconds, jobs)
-            except (AnotherBuild, DamagedState) as problem:
-                self._said = (*self._said, why_counts_began_again(problem))
-            self._folder.begin_again()
-            return self._turn(seconds, jobs)
         finally:
             with self._lock:
-                self._fuzzing, self._latest, self._stop = None, None, False
+                self._fuzzing, self._stop = None, False
 
     def _check(self) -> None:
         test = self._test
@@ -126,9 +128,7 @@ class GoSession:
         return self._told(fuzzing)
 
     def _publish(self, fuzzing: Fuzzing) -> None:
-        totals = self._told(fuzzing)
-        with self._lock:
-            self._latest = totals
+        self._telling.say(self._told(fuzzing))
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         bugs = tuple(fuzzing.failures.book.bugs.values())

@@ -25,6 +25,7 @@ from fuzzwise.engines.observer.observed import (
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.starting import Start
+from fuzzwise.engines.telling import Telling
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
@@ -59,10 +60,10 @@ class LibFuzzerSession:
         self._folder = CampaignFolder(folder)
         self._corpus = CorpusFiles(self._folder)
         self._seed = seed
-        self._lock = threading.Lock()  # of the three below
+        self._lock = threading.Lock()  # of the two below
         self._fuzzing: Fuzzing | None = None
         self._stop = False
-        self._latest: Totals | None = None
+        self._telling = Telling(self._read)
         self._notes: tuple[str, ...] = ()
         self._lives = Lives()
 
@@ -84,9 +85,9 @@ class LibFuzzerSession:
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""
-        with self._lock:
-            if self._latest is not None:
-                return self._latest
+        return self._telling.totals()
+
+    def _read(self) -> Totals | None:
         try:
             record = self._folder.record()
             if record is None:
@@ -105,16 +106,17 @@ class LibFuzzerSession:
     def turn(self, seconds: float, jobs: int) -> Totals:
         """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
         try:
-            try:
+            with self._telling.turn():
+                try:
+                    return self._turn(seconds, jobs)
+                except (AnotherBuild, DamagedState) as problem:
+                    self._notes = (*self._notes, why_counts_began_again(problem))
+                self._folder.begin_again()
+                self._corpus = CorpusFiles(self._folder)
                 return self._turn(seconds, jobs)
-            except (AnotherBuild, DamagedState) as problem:
-                self._notes = (*self._notes, why_counts_began_again(problem))
-            self._folder.begin_again()
-            self._corpus = CorpusFiles(self._folder)
-            return self._turn(seconds, jobs)
         finally:
             with self._lock:
-                self._fuzzing, self._latest, self._stop = None, None, False
+                self._fuzzing, self._stop = None, False
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
         began = time.monotonic()
@@ -152,16 +154,14 @@ class LibFuzzerSession:
         def is_stopped() -> bool:
             start.waited = time.monotonic() - began
             said = (*known.warnings, *filter(None, [start.warning]))
+            self._telling.say(replace(known, doing=start.doing, warnings=said))
             with self._lock:
-                self._latest = replace(known, doing=start.doing, warnings=said)
                 return self._stop
 
         return is_stopped
 
     def _publish(self, fuzzing: Fuzzing) -> None:
-        totals = self._told(fuzzing)
-        with self._lock:
-            self._latest = totals
+        self._telling.say(self._told(fuzzing))
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         return self._totals(

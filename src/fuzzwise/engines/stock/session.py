@@ -17,6 +17,7 @@ from fuzzwise.engines.stock.counts import Counts, StockFolder, counts_in
 from fuzzwise.engines.stock.fuzzing import Fuzzing
 from fuzzwise.engines.stock.notes import notes
 from fuzzwise.engines.stock.settings import StockSettings
+from fuzzwise.engines.telling import Telling
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
@@ -37,10 +38,10 @@ class StockSession:
         self._settings: StockSettings = plan.settings or StockSettings()
         self._folder = StockFolder(folder)
         self._seed = seed
-        self._lock = threading.Lock()  # of the three below
+        self._lock = threading.Lock()  # of the two below
         self._fuzzing: Fuzzing | None = None
         self._stop = False
-        self._latest: Totals | None = None
+        self._telling = Telling(self._read)
         self._said: tuple[str, ...] = ()
         self._lives = Lives()
         self._is_first = True
@@ -62,9 +63,9 @@ class StockSession:
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""
-        with self._lock:
-            if self._latest is not None:
-                return self._latest
+        return self._telling.totals()
+
+    def _read(self) -> Totals | None:
         try:
             record = self._folder.record()
             if record is None or not self._folder.state_exists():
@@ -83,15 +84,16 @@ class StockSession:
                 "core; set jobs = 1."
             )
         try:
-            try:
+            with self._telling.turn():
+                try:
+                    return self._turn(seconds)
+                except (AnotherBuild, DamagedState) as problem:
+                    self._said = (*self._said, why_counts_began_again(problem))
+                self._folder.begin_again()
                 return self._turn(seconds)
-            except (AnotherBuild, DamagedState) as problem:
-                self._said = (*self._said, why_counts_began_again(problem))
-            self._folder.begin_again()
-            return self._turn(seconds)
         finally:
             with self._lock:
-                self._fuzzing, self._latest, self._stop = None, None, False
+                self._fuzzing, self._stop = None, False
 
     def _turn(self, seconds: float) -> Totals:
         began = time.monotonic()
@@ -115,9 +117,7 @@ class StockSession:
         return self._told(fuzzing)
 
     def _publish(self, fuzzing: Fuzzing) -> None:
-        totals = self._told(fuzzing)
-        with self._lock:
-            self._latest = totals
+        self._telling.say(self._told(fuzzing))
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         bugs = tuple(fuzzing.book.bugs.values())
