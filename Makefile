@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study real-speed afl-study dataset scheduler-study spend-study spend-record spend-keep shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study unseen-study real-speed afl-study dataset scheduler-study spend-study spend-record spend-keep shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -107,6 +107,10 @@ real-keep: $(READY)
 # Forecasts and stop rules on the campaigns that real-study has recorded; a few minutes.
 stop-study: $(READY)
 	$(BIN)/python benchmarks/stop_study.py --out docs
+
+# The same of libraries that played no part in choosing anything; two hours, less what is kept already.
+unseen-study: $(READY)
+	$(BIN)/python benchmarks/unseen.py --out docs --keep
 
 # What observing costs, an hour; and what is covered in equal time, hours for all of it, from where it was stopped.
 real-speed: $(READY)

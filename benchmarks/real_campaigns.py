@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fuzzwise.snapshot import read
-from kept_campaigns import load
+from kept_campaigns import KEPT, load
 from real import DEFAULT_WORK, chosen, starting_corpus, target
 from subjects import SUBJECTS, Subject
 
@@ -76,11 +76,15 @@ def main() -> None:
 
 
 def record(
-    subjects: list[Subject], work: Path, repeats: int, stages: tuple[Stage, ...] = STAGES
+    subjects: list[Subject],
+    work: Path,
+    repeats: int,
+    stages: tuple[Stage, ...] = STAGES,
+    data_set: Path = KEPT,
 ) -> None:
     """Run what neither the folder nor the data set has, and tell what is left as it goes."""
     parts = list(_parts(subjects, repeats, stages))
-    kept = {one.name: one.observations[-1].n for one in load()}
+    kept = {one.name: one.observations[-1].n for one in load(data_set)}
     missing = [
         part
         for part in parts

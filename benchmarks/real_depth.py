@@ -133,24 +133,25 @@ def depth_tables(found: list[Point], name: str) -> list[str]:
     ]
     for least in (SHALLOW, DEEP, DEEPEST):
         if chosen := [point for point in found if point.n > least]:
-            lines += ["", f"### n > {least:,}", "", *_by_library(chosen)]
+            halves = {
+                "all for choosing": [point for point in chosen if is_for_choosing(point.subject)],
+                "all for checking": [p for p in chosen if not is_for_choosing(p.subject)],
+            }
+            lines += ["", f"### n > {least:,}", "", *by_library(chosen, halves)]
     return lines
 
 
-def _by_library(found: list[Point]) -> list[str]:
+def by_library(found: list[Point], groups: dict[str, list[Point]] | None = None) -> list[str]:
+    """A table with a row a library, one a group, and one of all."""
     names = sorted({point.subject for point in found})
-    groups = {name: [name] for name in names} | {
-        "all for choosing": [name for name in names if is_for_choosing(name)],
-        "all for checking": [name for name in names if not is_for_choosing(name)],
-        "all": names,
-    }
+    rows = {name: [point for point in found if point.subject == name] for name in names}
     return [
         "| library | points | bias | its error | spread | holds | ends below | width |",
         "|---|---|---|---|---|---|---|---|",
         *(
             f"| {title} | {' | '.join(_with_error(some))} |"
-            for title, members in groups.items()
-            if (some := [point for point in found if point.subject in members])
+            for title, some in (rows | (groups or {}) | {"all": found}).items()
+            if some
         ),
     ]
 

@@ -137,11 +137,12 @@ def _forecasts(campaigns: list[Campaign]) -> list[str]:
     }
     for title, belongs in groups.items():
         some = [case for case in found if belongs(case.subject)]
-        lines += [f"### {title}", "", *_forecast_table(some), ""]
+        lines += [f"### {title}", "", *forecast_table(some), ""]
     return lines
 
 
-def _forecast_table(found: list[Case]) -> list[str]:
+def forecast_table(found: list[Case]) -> list[str]:
+    """All forecasts by horizon."""
     by_horizon = defaultdict(list)
     for case in found:
         by_horizon[case.horizon].append(case)

@@ -15,6 +15,7 @@ import kept_campaigns
 import real_depth
 import real_error
 import real_truth
+import unseen
 from fuzzwise.model import Observation, SeedCounts, Truth
 from fuzzwise.snapshot import Campaign, write
 
@@ -137,3 +138,23 @@ def test_the_pages_are_of_the_campaigns_that_are_kept() -> None:
     said = f"{len(kept)} campaigns on {len({c.subject for c in kept})} libraries"
     for name in ("real-study.md", "stop-study.md", "estimators.md"):
         assert said in (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_libraries_that_played_no_part_have_their_own_page(
+    campaign: Campaign, tmp_path: Path, monkeypatch
+) -> None:
+    recorded(tmp_path, replace(campaign, name="bzip2 seed 1", subject="bzip2"))
+    monkeypatch.setattr(unseen, "DATA_SET", tmp_path / "kept.jsonl.gz")
+    places = ["--work", str(tmp_path), "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["unseen", "--no-record", "--keep", *places])
+    unseen.main()
+    page = (tmp_path / "unseen.md").read_text(encoding="utf-8")
+    assert "These 1 campaigns on 1 other libraries" in page
+    assert "| bzip2 | decompression of bzip2 streams | 1 | 409,600 |" in page
+    assert "## n > 200,000" in page
+    (kept,) = kept_campaigns.load(tmp_path / "kept.jsonl.gz")
+    assert (kept.subject, kept.observations[-1].n) == ("bzip2", 409_600)
+
+
+def test_no_library_that_played_a_part_is_among_those_that_did_not() -> None:
+    assert not {s.name for s in unseen.UNSEEN} & {s.name for s in real_truth.chosen([])}
