@@ -10,9 +10,9 @@ READY  := $(VENV)/.ready
 # default.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist worksteal
 
-# One more than there are cores, since campaigns in tests often wait.
+# Two more than there are cores, since campaigns in tests often wait.
 test: lint
-	$(PYTEST) -n 3
+	$(PYTEST) -n 4
 
 # What can be said within a minute: all that starts no process, beside ruff and mypy.
 check: $(READY)

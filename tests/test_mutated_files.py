@@ -11,7 +11,7 @@ import pytest
 
 from mutated_formats import FORMATS, Format, Sample
 
-CASES = 200
+CASES = 100
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
