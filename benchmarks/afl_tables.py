@@ -92,8 +92,8 @@ def by_progress(judgement: Judgement) -> list[str]:
         f"| favored entries that wait{columns}",
         "|---|" + "---|" * 8,
     ]
-    groups = [group for group in by_waiting(judgement) if group.points]
-    lines += [_row(group.label, group.points, judgement) for group in groups]
+    shares = [share for share in by_waiting(judgement) if share.points]
+    lines += [_row(share.label, share.points, judgement) for share in shares]
     lines += [
         "",
         "The same points with what `watch` says: the recent rate raised for what waits, against the frozen queue.",
@@ -101,11 +101,11 @@ def by_progress(judgement: Judgement) -> list[str]:
         "| favored entries that wait | points | bias | spread | at worst | interval below | of |",
         "|---|---|---|---|---|---|---|",
     ]
-    for group in groups:
-        rows = rows_at(judgement.queue, group.points)
-        errors, names = errors_of(rows), sorted({point.subject for point in group.points})
+    for share in shares:
+        rows = rows_at(judgement.queue, share.points)
+        errors, names = errors_of(rows), sorted({point.subject for point in share.points})
         lines.append(
-            f"| {group.label} | {len(rows)} | {mean(errors):+.2f} | {pstdev(errors):.2f} | "
+            f"| {share.label} | {len(rows)} | {mean(errors):+.2f} | {pstdev(errors):.2f} | "
             f"{min(errors):+.2f} | {_mean(misses_of(rows), '.0%')} | {', '.join(names)} |"
         )
     return lines

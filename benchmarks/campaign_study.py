@@ -224,7 +224,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         plan = read_plan(options.campaign, Path(scratch) / "built")
-        seconds = plan.budget if options.budget is None else options.budget
+        seconds = options.budget or plan.budget or parser.error("give --budget: the file has none")
         if failed := {} if options.only_table else build_all(plan, print):
             raise SystemExit(f"Not built: {failed}")
         for repeat in range(0 if options.only_table else options.repeats):

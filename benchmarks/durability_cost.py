@@ -23,10 +23,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
 from timing import report
+
+if TYPE_CHECKING:
+    from _typeshed import FileDescriptorLike
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SOURCE = EXAMPLES / "ini.c"
@@ -50,7 +54,8 @@ def main() -> None:
         subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
         plan = TargetPlan("ini", "libfuzzer", (str(target),))
         synced, unsynced = (LibFuzzerSession(plan, Path(folder) / name, 1) for name in "ab")
-        ratios, waits = [], []
+        ratios: list[float] = []
+        waits: list[list[float]] = []
         for number in range(words.turns):
             with counted(waits):
                 one = speed(synced, words.seconds)
@@ -110,11 +115,12 @@ def speed(session: LibFuzzerSession, seconds: float) -> float:
 @contextmanager
 def counted(waits: list[list[float]]) -> Iterator[None]:
     """The time of each sync."""
-    real, mine = os.fsync, []
+    real = os.fsync
+    mine: list[float] = []
 
-    def fsync(file: int) -> None:
+    def fsync(fd: FileDescriptorLike) -> None:
         start = time.perf_counter()
-        real(file)
+        real(fd)
         mine.append(time.perf_counter() - start)
 
     os.fsync = fsync
@@ -129,7 +135,7 @@ def counted(waits: list[list[float]]) -> Iterator[None]:
 def nothing_synced() -> Iterator[None]:
     """As if the disk answered at once."""
     real = os.fsync
-    os.fsync = lambda _: None
+    os.fsync = lambda fd: None  # noqa: ARG005
     try:
         yield
     finally:

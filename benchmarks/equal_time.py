@@ -159,7 +159,8 @@ def _used(root: int) -> float:
     parents, times = {}, {}
     for pid, words in _processes():
         parents[pid], times[pid] = int(words[1]), sum(map(int, words[11:15]))
-    ours, before = {root}, set()
+    ours = {root}
+    before: set[int] = set()
     while ours != before:
         before = set(ours)
         ours |= {pid for pid, parent in parents.items() if parent in ours}

@@ -153,7 +153,8 @@ class Field:
     def _manager(self) -> Process:
         self.asked, self.began = max(10, round(self.until - time.monotonic())), time.monotonic()
         return self._process(
-            *("manager", "run", self.file, "--fleet", self.address, *self.own),
+            "manager",
+            *("run", self.file, "--fleet", self.address, *self.own),
             *("--time", f"{self.asked}s", "--quiet"),
         )
 

@@ -138,12 +138,12 @@ def run(asked: argparse.Namespace, folder: Path, stack: ExitStack) -> dict[str, 
     for worker in workers:
         stack.callback(worker.wait)
         stack.callback(worker.terminate)
+    scheduler = _scheduler()
     kinds = {
         "manager": lambda: [os.getpid()],
         "workers": lambda: [worker.pid for worker in workers],
         "scheduler": lambda: scheduler,
     }
-    scheduler = _scheduler()
     store = None
     if not asked.sqlite and (found := programs()):
         server = Server(found, durable=True)

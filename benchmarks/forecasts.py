@@ -46,7 +46,7 @@ class Case:
 def cases(campaign: Campaign) -> Iterator[Case]:
     """All starts and horizons of a campaign whose truth was measured at doublings."""
     seen = [o for o in campaign.observations if o.truth and o.truth.discoveries and o.n >= EARLIEST]
-    points = [(o.n, o.truth.probability, o.truth.discoveries) for o in seen if o.truth]
+    points = [(o.n, o.truth.probability, o.truth.discoveries or 0) for o in seen if o.truth]
     for i, start in enumerate(seen):
         for horizon in HORIZONS:
             j = next(

@@ -69,7 +69,7 @@ def keep(campaigns: Iterable[Campaign], kept: Path = KEPT) -> None:
 
 
 def _recorded(folder: Path) -> list[Campaign]:
-    found = []
+    found: list[Campaign] = []
     for log in sorted(folder.glob("*/state/observations.jsonl")):
         try:
             found += read(log).campaigns

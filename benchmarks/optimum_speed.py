@@ -7,6 +7,8 @@ for *one* budget, with the model of ``exact_optimum`` and the time to build it. 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from fuzzwise.lab.exact_optimum import optimum_at, solve_exactly
@@ -48,13 +50,17 @@ def solve_and_trace(recording: Recording) -> None:
         best.allocation(bugs)
 
 
+def _one_allocation(recording: Recording) -> None:
+    best_schedules(recording).allocation(BUGS // 2)
+
+
 def no_shared_bugs() -> None:
     ours, ratios = [], []
     for seed in range(REPEATS):
         recording = planted(seed, everywhere=False)
-        ours.append(seconds(lambda r=recording: solve_and_trace(r)))
-        single = seconds(lambda r=recording: best_schedules(r).allocation(BUGS // 2))
-        highs = seconds(lambda r=recording: solve_exactly(r, DAY, time_limit=60))
+        ours.append(seconds(partial(solve_and_trace, recording)))
+        single = seconds(partial(_one_allocation, recording))
+        highs = seconds(partial(solve_exactly, recording, DAY, time_limit=60))
         ratios.append(highs / single)
         answer = solve_exactly(recording, DAY, time_limit=60)
         assert answer.exact
@@ -70,7 +76,7 @@ def no_shared_bugs() -> None:
 
 def every_bug_everywhere() -> None:
     recordings = [planted(seed, everywhere=True) for seed in range(REPEATS)]
-    times = [seconds(lambda r=recording: best_schedules(r)) for recording in recordings]
+    times = [seconds(partial(best_schedules, recording)) for recording in recordings]
     report(
         f"bounds, {CONFIGURATIONS} configurations that all show all {BUGS} bugs",
         times,
@@ -84,7 +90,7 @@ def shared_bugs() -> None:
     for seed in range(REPEATS):
         recording, _ = generate(SyntheticCampaign(seed=seed, shared=0.2))
         curves = best_schedules(recording)
-        times.append(seconds(lambda r=recording, c=curves: optimum_at(r, DAY, curves=c)))
+        times.append(seconds(partial(optimum_at, recording, DAY, curves=curves)))
         answer = optimum_at(recording, DAY, curves=curves)
         exact += answer.exact
         gaps.append(answer.lower / max(1, curves.lower.bugs_at(DAY)))
@@ -98,7 +104,7 @@ def shared_bugs() -> None:
 
 
 def drawing() -> None:
-    times = [seconds(lambda s=seed: generate(SyntheticCampaign(seed=s))) for seed in range(REPEATS)]
+    times = [seconds(partial(generate, SyntheticCampaign(seed=seed))) for seed in range(REPEATS)]
     report("a synthetic recording, 100 configurations, 10 days", times, "s", "claim: 1 s")
 
 

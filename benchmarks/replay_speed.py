@@ -12,8 +12,10 @@ import time
 
 import numpy as np
 
+from fuzzwise.lab.recording.recording import Recording
 from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 from fuzzwise.lab.replay.replay import choices, replay
+from fuzzwise.schedulers.base import Algorithm
 from fuzzwise.schedulers.registry import PAPER_26, find, registered_names
 
 
@@ -44,7 +46,7 @@ def main() -> None:
         _one(recording, algorithm)
 
 
-def _one(recording, algorithm) -> None:
+def _one(recording: Recording, algorithm: Algorithm) -> None:
     started = time.perf_counter()
     epochs = len(choices(recording, algorithm, np.random.default_rng(1), most=20_000_000))
     compiled = (time.perf_counter() - started) / epochs

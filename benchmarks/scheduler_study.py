@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fuzzwise.lab.evaluate.comparison import BASELINES, Mean, compare, mean
-from fuzzwise.lab.exact_optimum import optimum_at
+from fuzzwise.lab.exact_optimum import BestWithin, optimum_at
 from fuzzwise.lab.optimum import best_schedules
 from fuzzwise.lab.recording.load import read_recording
 from fuzzwise.lab.recording.recording import Recording
@@ -201,7 +201,7 @@ def head(results: list[Result]) -> list[str]:
     ]
 
 
-def said(best) -> str:
+def said(best: BestWithin) -> str:
     return f"{best.lower}" if best.exact else f"{best.lower} to {best.upper}"
 
 

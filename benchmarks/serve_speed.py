@@ -167,6 +167,7 @@ def served(folder: Path) -> Iterator[tuple[int, str]]:
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         text = ""
+        assert process.stdout is not None
         while not text.rstrip().endswith("}"):
             text += process.stdout.readline()
         yield process.pid, json.loads(text)["link"]

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 from numba import njit
 
 from fuzzwise.estimators.registry import estimate_all
 from fuzzwise.lab.urn.urn import Urn, data_points, simulate
-from fuzzwise.model import Estimate, Observation, SeedCounts
+from fuzzwise.model import Estimate, Floats, Observation, SeedCounts
 from timing import report, seconds
 
 REPEATS = 7
 
 
-@njit
-def compiled_loop(rng, cumulative, initial, inputs):
+def _loop(rng: np.random.Generator, cumulative: Floats, initial: int, inputs: int) -> int:
     """Draw every input: a seed, then a species by binary search; compiled, like our kernel."""
     size = cumulative.shape[0]
     seen = np.zeros(size, np.bool_)
@@ -38,6 +38,9 @@ def compiled_loop(rng, cumulative, initial, inputs):
             corpus[seeds] = species
             seeds += 1
     return seeds
+
+
+compiled_loop = njit()(_loop)
 
 
 def python_loop(rng: np.random.Generator, cumulative: np.ndarray, initial: int, inputs: int) -> int:
@@ -64,9 +67,9 @@ def event_driven() -> None:
     share = 50  # the Python loop is timed on a 50th of the inputs and scaled up
     for i in range(REPEATS):
         rng = np.random.default_rng(i)
-        ours = seconds(lambda i=i: simulate(urn, "greybox", points, 20, i, full=False)) / 20
-        slow = seconds(lambda r=rng: python_loop(r, cumulative, 4, 10**7 // share)) * share
-        fast = seconds(lambda r=rng: compiled_loop(r, cumulative, 4, 10**7))
+        ours = seconds(partial(simulate, urn, "greybox", points, 20, i, full=False)) / 20
+        slow = seconds(partial(python_loop, rng, cumulative, 4, 10**7 // share)) * share
+        fast = seconds(partial(compiled_loop, rng, cumulative, 4, 10**7))
         python.append(slow / ours)
         compiled.append(fast / ours)
     report(
@@ -101,8 +104,7 @@ def trillion() -> None:
     urn, points = Urn(species=10_000), data_points(10**12)
     simulate(urn, "greybox", points, 1, 0, full=False)
     times = [
-        seconds(lambda i=i: simulate(urn, "greybox", points, 1, i, full=False))
-        for i in range(REPEATS)
+        seconds(partial(simulate, urn, "greybox", points, 1, i, full=False)) for i in range(REPEATS)
     ]
     report(
         "one campaign of 10^12 inputs, 10^4 species, true Δ at all points", times, "s", "claim: 5 s"

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from fuzzwise.campaign.file import read_plan
@@ -63,7 +64,7 @@ def _run_pair(work: Path, half: str, pair: int, files: list[Path]) -> None:
         core = cores[(number + pair) % 2]
         started = subprocess.Popen(
             [sys.executable, __file__, *words],
-            preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}),
+            preexec_fn=partial(os.sched_setaffinity, 0, {core}),
         )
         running.append(started)
     if any(one.wait() for one in running):

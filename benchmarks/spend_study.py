@@ -61,9 +61,9 @@ def _record(work: Path, options: argparse.Namespace) -> None:
     words = ["--time", f"{options.time}s", "--repeats", str(options.repeats)]
     words += ["--cores", str(options.cores)]
     out = ["--out", str(work / "recorded")]
-    subprocess.run(
-        [sys.executable, "-m", "fuzzwise", "record", str(file), *words, *out], check=True
-    )
+    ended = subprocess.run([sys.executable, "-m", "fuzzwise", "record", str(file), *words, *out])
+    if ended.returncode:
+        sys.exit(ended.returncode)
 
 
 def _whole(files: list[Path], risk: float | None, seconds: int) -> GrowthRecording:

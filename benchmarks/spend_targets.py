@@ -36,7 +36,9 @@ PYTHON = (
     PythonSubject("tomli", "2.0.1", "reading TOML", toml_seeds),
 )
 
-WHAT = {one.name: one.what for one in (*SUBJECTS, *MORE_SUBJECTS, *PYTHON)}
+WHAT = {one.name: one.what for one in (*SUBJECTS, *MORE_SUBJECTS)} | {
+    one.name: one.what for one in PYTHON
+}
 """What each target does, by its name."""
 
 

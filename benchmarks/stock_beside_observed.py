@@ -25,6 +25,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import polars as pl
@@ -175,10 +176,10 @@ def _judged(campaigns: list[Campaign]) -> pl.DataFrame:
 def _cells(rows: pl.DataFrame) -> tuple[str, str, str]:
     if rows.is_empty():
         return "–", "–", "–"
-    bias = rows["error"].mean()
+    errors = rows["error"].drop_nulls().to_list()
     size = len(rows)
     return (
-        "–" if bias is None else f"{bias:+.2f}",
+        f"{mean(errors):+.2f}" if errors else "–",
         f"{rows['holds'].sum()} of {size}",
         f"{rows['below'].sum()} of {size}",
     )

@@ -165,18 +165,21 @@ def twin(home: Path, own: Path) -> Uninterrupted:
     return Uninterrupted([swapped.get(word, word) for word in words], environment, home / "place")
 
 
+def _all_turns(session: StockSession, turn: float, count: int) -> None:
+    for _ in range(count):
+        one_turn(session, turn)
+
+
 def compare(program: Path, corpus: Path, turn: float, seconds: float, seed: int) -> Outcome:
     """Both ways at the same time."""
     Kept.all, Uninterrupted.all = [], []
-    fuzzing.StockProcess = Kept  # type: ignore[misc]
+    fuzzing.StockProcess = Kept  # type: ignore[attr-defined, assignment]
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch).resolve()
         plan = TargetPlan("t", "stock", (str(program.absolute()),), (corpus.absolute(),))
         session = StockSession(plan, home / "out", seed)
         began = time.monotonic()
-        turns = threading.Thread(
-            target=lambda: [one_turn(session, turn) for _ in range(round(seconds / turn))]
-        )
+        turns = threading.Thread(target=_all_turns, args=(session, turn, round(seconds / turn)))
         turns.start()
         alone = twin(home, home / "out")
         turns.join()

@@ -132,11 +132,11 @@ def _forecasts(campaigns: list[Campaign]) -> list[str]:
     ]
     found = [case for campaign in campaigns for case in cases(campaign)]
     groups = {
-        "Libraries on which nothing was chosen": lambda name: name not in CHOSEN_ON,
-        f"Those on which it was chosen ({', '.join(CHOSEN_ON)})": lambda name: name in CHOSEN_ON,
+        "Libraries on which nothing was chosen": False,
+        f"Those on which it was chosen ({', '.join(CHOSEN_ON)})": True,
     }
-    for title, belongs in groups.items():
-        some = [case for case in found if belongs(case.subject)]
+    for title, is_chosen_on in groups.items():
+        some = [case for case in found if (case.subject in CHOSEN_ON) == is_chosen_on]
         lines += [f"### {title}", "", *forecast_table(some), ""]
     return lines
 

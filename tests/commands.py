@@ -211,7 +211,8 @@ def _become(
     os.environ.clear()
     os.environ.update(variables)
     sys.argv = command
-    from fuzzwise.__main__ import interrupts, start
+    from fuzzwise import interrupts
+    from fuzzwise.__main__ import start
 
     interrupts.end_at_once()
     os.close(ready)

@@ -7,6 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -108,7 +109,7 @@ def _server() -> Server:
 
 
 @pytest.fixture(scope="session")
-def postgres():
+def postgres() -> Iterator[Server]:
     """The server; skipped where PostgreSQL is not installed."""
     if programs() is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
@@ -119,6 +120,6 @@ def postgres():
 
 
 @pytest.fixture
-def database(postgres):
+def database(postgres: Server) -> str:
     """The address of a database of this test's own."""
     return postgres.new_database()
