@@ -103,8 +103,8 @@ def _findings(judgement: Judgement, other: str) -> list[str]:
         f"{mean(errors_of(waiting)):+.2f} orders of magnitude against the frozen queue, its interval ends below the truth at "
         f"{sum(misses_of(waiting)):.0f} of {len(waiting)} points. With fewer waiting the bias is {mean(errors_of(tried)):+.2f}, and the interval "
         f"ends below the truth at {sum(misses_of(tried)):.0f} of {len(tried)}.",
-        f"- So **`watch`, `fuzz` and `run` raise it for AFL++**: by up to {RAISED:.0f} times, and its upper end by up to {RAISED_AT_MOST:.0f}, by the "
-        f"share that waits. At the same points the bias is then {mean(errors_of(raised)):+.2f}, with a spread of {pstdev(errors_of(raised)):.2f} "
+        f"- So **`watch`, `fuzz` and `run` raise it for AFL++**: the share that waits is taken to show {RAISED:.0f} times what an input showed in the "
+        f"mean since the start, and at most {RAISED_AT_MOST:.0f} times. At the same points the bias is then {mean(errors_of(raised)):+.2f}, with a spread of {pstdev(errors_of(raised)):.2f} "
         f"({mean(errors_of(checked)):+.2f} and {pstdev(errors_of(checked)):.2f} on the libraries that had no part in the choice), and the interval ends below the truth at "
         f"{sum(misses_of(raised)):.0f} of {len(raised)} ({sum(misses_of(checked)):.0f} of {len(checked)}); with fewer waiting {mean(errors_of(raised_tried)):+.2f}, and at "
         f"{sum(misses_of(raised_tried)):.0f} of {len(raised_tried)}. A constant, and no more than that: what it may hide is said below.",

@@ -112,5 +112,7 @@ MEANING = (
     "beyond 100,000 inputs nearly all are too high, they may). Where the estimate is off, the truth mostly is that of a moment:",
     "the frozen corpus is one in which a way was just opened, or just used up, and what the campaign then finds is nearer to",
     "the estimate than to that truth. That is what bursts are, and no count of the past sees the one that has just begun.",
+    "It is also why the bias is above 0 at depth: most moments are between two bursts, when Δ is below its mean, and the mean is",
+    "what is estimated. The mean of truth over estimate, among the findings above, is nearer to 1 than the bias to 0.",
     "The correlation has the error of the truth on both sides, and the points with a future are few.",
 )

@@ -202,7 +202,8 @@ def _finding(default: list[Point], least: int) -> str:
         f"{np.mean([p.error for p in some]):+.2f} orders of magnitude (most on {worst}: "
         f"{biases[worst]:+.2f}), intervals that agree at {np.mean([p.holds for p in some]):.0%} of "
         f"the points and end below the truth at {np.mean([p.below for p in some]):.1%}, "
-        f"{np.median([p.width for p in some]):.2f} wide in the median."
+        f"{np.median([p.width for p in some]):.2f} wide in the median. The mean of truth over estimate is "
+        f"{np.mean([10**-p.error for p in some]):.2f}."
     )
 
 

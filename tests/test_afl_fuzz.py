@@ -120,7 +120,7 @@ def test_the_log_tells_what_waits_so_that_estimate_raises_the_risk(tmp_path, par
     found = [number for line in lines for number in line["discoveries"]]
     by_hand = Observation(lines[-1]["n"], discoveries=ints(found), waiting=14 / 40, tried=23)
     expected = RecentRate()(by_hand)
-    assert "raised 4.2 times: 35%" in expected.note
+    assert "times: 35% of the preferred seeds wait" in expected.note
     told = risk_of(log)
     assert told == {name: getattr(expected, name) for name in told}
 

@@ -27,16 +27,26 @@ def with_waiting(o: Observation, waiting: float | None) -> Observation:
     return Observation(n=o.n, seconds=o.seconds, discoveries=o.discoveries, waiting=waiting)
 
 
-@pytest.mark.parametrize(
-    ("waiting", "times", "at_most"), [(0.25, 3.25, 13.25), (0.5, 5.5, 25.5), (1.0, 10.0, 50.0)]
-)
-def test_the_recent_rate_is_raised_by_the_share_that_waits(waiting, times, at_most):
+@pytest.mark.parametrize("waiting", [0.25, 0.5, 1.0])
+def test_seeds_that_wait_show_four_times_what_all_inputs_did_in_the_mean(waiting):
     plain = RecentRate()(STEADY)
     e = RecentRate()(with_waiting(STEADY, waiting))
-    assert e.value == pytest.approx(times * plain.value)
-    assert e.high == pytest.approx(min(1.0, at_most * plain.high))
+    at_most = 10.242  # Garwood's upper end for 4
+    assert e.value == pytest.approx((1 - waiting) * plain.value + waiting * 4 * 4.5 / 1000)
+    assert e.high == pytest.approx(
+        (1 - waiting) * plain.high + waiting * 20 * at_most / 1000, rel=1e-3
+    )
     assert e.low == plain.low
-    assert f"{waiting:.0%} of the preferred seeds wait" in e.note
+    assert e.note == (
+        f"raised {e.value / plain.value:.1f} times: {waiting:.0%} of the preferred seeds wait"
+    )
+
+
+def test_nothing_is_taken_off_where_more_was_found_of_late_than_ever():
+    o = Observation(n=100_000, discoveries=ints(range(99_000, 100_000)))
+    plain, waits = RecentRate()(o), RecentRate()(with_waiting(o, 1.0))
+    assert 4 * 1000 / 100_000 < plain.value == waits.value
+    assert waits.high >= plain.high
 
 
 def test_nothing_is_added_where_nothing_waits_or_nobody_knows():
@@ -46,10 +56,11 @@ def test_nothing_is_added_where_nothing_waits_or_nobody_knows():
 
 
 def test_a_raised_risk_is_a_probability_and_keeps_what_was_noted():
-    e = raised(Estimate(0.3, 0.1, 0.5, 0.95, "some", 10, "odd"), 1.0)
+    all_new = Observation(n=10, discoveries=ints(range(1, 11)), waiting=1.0)
+    e = raised(Estimate(0.5, 0.1, 0.6, 0.95, "some", 10, "odd"), all_new)
     assert (e.value, e.low, e.high) == (1.0, 0.1, 1.0)
-    assert e.note.startswith("odd; raised 10.0 times")
-    assert raised(Estimate(0.01, None, None, None, "some", 10), 1.0).high is None
+    assert e.note.startswith("odd; raised 2.0 times")
+    assert raised(Estimate(0.01, None, None, None, "some", 10), all_new).high is None
 
 
 def test_the_live_view_says_why_a_risk_is_raised():
@@ -57,15 +68,17 @@ def test_the_live_view_says_why_a_risk_is_raised():
         o = replace(with_waiting(STEADY, waiting), species=4)
         return live.rows(Totals("1", o, 1.0, 3, (), 0), judge(o, Terms()))[1]
 
-    assert second_row(1.0) == ("", "raised 10.0 times: 100% of the preferred seeds wait")
+    note = RecentRate()(with_waiting(STEADY, 1.0)).note
+    assert second_row(1.0) == ("", note)
+    assert note.startswith("raised ")
     assert second_row(None)[0] == "inputs"
 
 
 def test_without_a_discovery_the_rule_of_three_is_raised():
     quiet = Observation(n=10_000, discoveries=ints([]))
     e = RecentRate()(with_waiting(quiet, 1.0))
-    assert e.value == pytest.approx(10 / 10_002)
-    assert e.high == pytest.approx(50 * RecentRate()(quiet).high)
+    assert e.value == pytest.approx(4 * 0.5 / 10_000)
+    assert e.high == pytest.approx(20 * RecentRate()(quiet).high, rel=1e-3)
     assert RecentRate()(Observation(n=0, discoveries=ints([]), waiting=1.0)).value == 1.0
 
 
@@ -111,10 +124,11 @@ def test_the_truth_of_a_simulated_queue_is_below_the_upper_end_whether_entries_w
 def test_what_may_wait_raises_the_risk_of_a_target_but_not_what_its_turns_promise():
     def judged(waiting: float | None):
         o = replace(with_waiting(STEADY, waiting), tried=20)
-        return judge(o, Terms(0.5))
+        return judge(o, Terms(0.1))
 
     plain, waits = judged(None), judged(1.0)
-    assert waits.risk.value == pytest.approx(10 * plain.risk.value)
+    assert waits.risk.value == pytest.approx(4 * 4.5 / 1000)
+    assert waits.risk.value > 2 * plain.risk.value
     assert waits.discovery_rate == plain.discovery_rate > 0
     assert waits.trend == plain.trend
     assert plain.decision.stop

@@ -39,7 +39,7 @@ def highest_mean(observation: Observation, error: float, scatter: float | None =
     phi = scatter_of(observation) if scatter is None else scatter
     high = max(_highest(way, n, error, phi) for way in ways)
     bound = Estimate(high, 0.0, high, 1 - error, "counted-mean", n)
-    return raised(bound, observation.waiting).high or high
+    return raised(bound, observation).high or high
 
 
 def _highest(found: Ints, n: int, error: float, phi: float) -> float:

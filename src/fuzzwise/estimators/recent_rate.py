@@ -67,7 +67,7 @@ class RecentRate:
 
     def __call__(self, observation: Observation, confidence: float = 0.95) -> Estimate:
         """Estimate from the discoveries in the window."""
-        return raised(self._of_tried_seeds(observation, confidence), observation.waiting)
+        return raised(self._of_tried_seeds(observation, confidence), observation)
 
     def _of_tried_seeds(self, observation: Observation, confidence: float) -> Estimate:
         times = need_discoveries(observation)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzwise.model import Estimate
+from fuzzwise.estimators import intervals
+from fuzzwise.estimators.base import need_discoveries
+from fuzzwise.model import Estimate, Observation
 
-RAISED = 10.0
-"""Times what the tried seeds show, the mean where all preferred seeds wait."""
+RAISED = 4.0
+"""Times what an input showed in the mean since the start: what those of waiting seeds will show."""
 
-RAISED_AT_MOST = 50.0
-"""The same for the upper end."""
+RAISED_AT_MOST = 20.0
+"""The same for the upper ends of both."""
 
+USUAL_CONFIDENCE = 0.95
+"""That of an upper end whose estimate says none."""
 
 FEW = 0.05
 """Share of the preferred seeds that may be untried: new ones come all the time."""
@@ -37,28 +41,35 @@ def why_unknown(waiting: float | None, tried: int | None) -> str:
     )
 
 
-def raised(estimate: Estimate, waiting: float | None) -> Estimate:
+def raised(estimate: Estimate, observation: Observation) -> Estimate:
     """The estimate as it is where a share of the preferred seeds waits for its first turn.
 
-    Δ̂ = (1-w)·r + w·10·r, where r is estimated from what the tried seeds showed of late and w is
-    the share that waits; the upper end is raised to (1-w)·h + w·50·h, the lower end stays. Nothing
-    changes where nothing waits, or where it is not known what does (None): a fuzzer that chooses
-    a seed anew for each input has no seeds that wait.
+    Δ̂ = (1-w)·r + w·max(r, 4·(D+1/2)/n), where r is estimated from what the tried seeds showed of
+    late, w is the share that waits, and D of all n inputs showed something new. The upper end is
+    (1-w)·h + w·max(h, 20·g/n), with h that of r and g the upper end of the mean of a Poisson
+    variable that was D; the lower end stays. Nothing changes where nothing waits, or where it is
+    not known what does (None): a fuzzer that chooses a seed anew for each input has no seeds that
+    wait.
 
-    A fuzzer that stays with a seed for thousands of inputs uses it up. A seed that was never
-    mutated shows more, and in a frozen queue it shows the same new thing again and again. How much
-    more was measured for AFL++, on the libraries of docs/afl-study.md, where the factors come from
-    one half of the libraries and were checked on the other. They are means over seeds that differ
-    by a hundred times: a single campaign can be five times too high or too low, and the upper end
-    is for that. Other forms that were tried were not clearly better.
+    A fuzzer that stays with a seed for thousands of inputs uses it up, so that what it found of
+    late says little of a seed that was never mutated. What it found since its start says more:
+    each seed was new once. Such a seed shows more still, and in a frozen queue it shows the same
+    new thing again and again. How much more was measured for AFL++ (docs/afl-study.md), on some
+    libraries, and checked on the others. It is a mean over seeds that differ by a hundred times: a
+    single campaign can be five times too high or too low, and the upper end is for that.
     """
-    if not waiting:
+    waiting, n = observation.waiting, observation.n
+    if not waiting or n == 0:
         return estimate
-    times, at_most = (1 + waiting * (factor - 1) for factor in (RAISED, RAISED_AT_MOST))
+    found = len(need_discoveries(observation))
+    ever = RAISED * (found + 0.5) / n
+    value = min(1.0, (1 - waiting) * estimate.value + waiting * max(estimate.value, ever))
+    high = estimate.high
+    if high is not None:
+        confidence = estimate.confidence or USUAL_CONFIDENCE
+        at_most = RAISED_AT_MOST * intervals.poisson(found, confidence)[1] / n
+        high = min(1.0, max(value, (1 - waiting) * high + waiting * max(high, at_most)))
+    times = value / estimate.value
     note = f"raised {times:.1f} times: {waiting:.0%} of the preferred seeds wait"
-    return replace(
-        estimate,
-        value=min(1.0, times * estimate.value),
-        high=None if estimate.high is None else min(1.0, at_most * estimate.high),
-        note="; ".join(filter(None, (estimate.note, note))),
-    )
+    note = "; ".join(filter(None, (estimate.note, note)))
+    return replace(estimate, value=value, high=high, note=note)
