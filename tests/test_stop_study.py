@@ -49,7 +49,10 @@ def test_the_cases_are_where_the_truth_says(campaign: Campaign) -> None:
 
 @pytest.mark.parametrize("name", forecasts.FORECASTS)
 def test_forecasts_follow_a_law_that_goes_on(campaign: Campaign, name: str) -> None:
-    """All but that of one power law through all discoveries, which knows no n^0."""
+    """All but that of one power law through all discoveries, which knows no n^0.
+
+    Ours expects that a target falls faster where few of its discoveries are of late, as here.
+    """
     for case in forecasts.cases(campaign):
         if case.horizon > 4:
             continue
@@ -58,7 +61,7 @@ def test_forecasts_follow_a_law_that_goes_on(campaign: Campaign, name: str) -> N
         if name.startswith("one power law"):
             assert span[0] > np.log(case.horizon)
         else:
-            assert span[0] == pytest.approx(np.log(case.horizon), abs=0.3)
+            assert span[0] == pytest.approx(np.log(case.horizon), abs=0.35)
 
 
 def test_stops_are_at_the_inputs_at_which_their_rule_holds(campaign: Campaign) -> None:

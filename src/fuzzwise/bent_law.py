@@ -22,8 +22,11 @@ PER_DOUBLING = 2
 LEAST = 5
 """Discoveries over these doublings without which nothing is fitted."""
 
-SLOPE = (-0.8, 0.4)
-"""Mean and deviation of the slope of ln Δ on ln n, before anything is seen."""
+SLOPE = (-0.6, 0.4)
+"""Mean and deviation of the slope of ln Δ on ln n, where all discoveries are of late."""
+
+STEEPER = 0.25
+"""What the slope is expected to be lower by for each e-fold by which it makes fewer now."""
 
 CURVATURE = (-0.03, 0.015)
 """The same for the curvature: what is added to the slope in an e-fold of inputs is twice that."""
@@ -65,15 +68,18 @@ def fit_bent(discoveries: Ints, n: int) -> BentPowerLaw | None:
 
     Counts d of w inputs each are Poisson with mean w·e^f, where f is the law plus bursts plus a
     slope that wanders, going back from now. All of that is Gaussian, with the prior above for slope
-    and curvature and none for the level. The mode of f is found by Newton's method, in which each
-    round is a weighted regression on f + (d - w·e^f)/(w·e^f) with the variance 1/(w·e^f).
+    and curvature and none for the level. A target that has shown most of what it has falls faster:
+    the slope to expect is -0.6 + ln(r)/4, where r is how many discoveries an e-fold of inputs has
+    at the rate of the last half, over all so far, and 1 at most. The mode of f is found by Newton's
+    method, in which each round is a weighted regression on f + (d - w·e^f)/(w·e^f) with the
+    variance 1/(w·e^f).
     """
     x, found, inputs = _counts(discoveries, n)
     if found.sum() < LEAST:
         return None
     terms = _terms(x)
     around = _wandering(-x) + BURSTS**2 * np.eye(len(x))
-    prior = np.array([0.0, SLOPE[0], CURVATURE[0]])
+    prior = np.array([0.0, _usual_slope(discoveries, n), CURVATURE[0]])
     trust = np.diag([0.0, SLOPE[1] ** -2, CURVATURE[1] ** -2])
     rate = np.log((found + 0.5) / inputs)
     for _ in range(ROUNDS):
@@ -88,6 +94,12 @@ def fit_bent(discoveries: Ints, n: int) -> BentPowerLaw | None:
         if np.abs(step).max() < 1e-6:
             break
     return BentPowerLaw(n, float(law[0]), float(law[1]), float(law[2]), covariance)
+
+
+def _usual_slope(discoveries: Ints, n: int) -> float:
+    late = len(discoveries) - int(discoveries.searchsorted(n // 2, side="right"))
+    share = min(1.0, max(0.5, late) / log(2) / max(1, len(discoveries)))
+    return SLOPE[0] + STEEPER * log(share)
 
 
 def _counts(discoveries: Ints, n: int) -> tuple[Floats, Floats, Floats]:
