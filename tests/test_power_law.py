@@ -86,3 +86,14 @@ def test_whatever_was_found_the_fit_is_finite(n, shares):
     if law is not None:
         mean, deviation = law.ahead(np.linspace(0, 14, 50))
         assert np.isfinite([*mean, *deviation]).all()
+
+
+def test_a_target_that_has_shown_most_of_what_it_has_is_expected_to_fall_faster():
+    """The same discoveries over the last doublings, behind few and behind many earlier ones."""
+    n = 1_000_000
+    late = np.unique(np.geomspace(n / 200, n, 40).astype(np.int64))
+    many_before = np.concatenate([np.arange(1, 2001), late])
+    behind_few, behind_many = (fit_bent(times, n) for times in (late, many_before))
+    assert behind_few is not None
+    assert behind_many is not None
+    assert behind_many.slope < behind_few.slope - 0.1
