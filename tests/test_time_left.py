@@ -52,9 +52,9 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
     assert near.seconds_left is not None
     assert near.seconds_left.value < 10
     shown = dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), near))
-    assert shown["left"] == "about 5.48 min (2.65 min to 19.3 min) to the accepted 5e-05"
+    assert shown["left"] == "about 6.23 min (2.65 min to 15.6 min) to the accepted 5e-05"
     assert dict(live.rows(Totals("1", NOW, 120.0, 9, (), 0), far))["left"].startswith(
-        "about 94 min (70.1 min or more) to"
+        "about 114 min (70.1 min or more) to"
     )
     unknown = judged(LOW_ENOUGH, replace(NOW, discoveries=ints([3, 70_000]))).judgement
     assert unknown.seconds_to_stop is None
@@ -70,15 +70,15 @@ def test_one_target_waits_until_the_rule_can_say_stop() -> None:
 
 def test_a_campaign_that_is_watched_waits_too() -> None:
     near, far = Standing(judged(LOW_ENOUGH)), Standing(judged(FAR))
-    assert dict(watch_view.rows(near))["left"] == "about 5.48 min (2.65 min to 19.3 min)"
-    assert watch_view.line(near).endswith("about 5m left")
-    assert watch_view.line(far).endswith("about 1.6h left")
+    assert dict(watch_view.rows(near))["left"] == "about 6.23 min (2.65 min to 15.6 min)"
+    assert watch_view.line(near).endswith("about 6m left")
+    assert watch_view.line(far).endswith("about 1.9h left")
     assert judgement_words.decision(near.judged.judgement)[-1] == (
-        "Left to an accepted risk of 5e-05: about 328,849 (158,700 to 1.16 million) inputs, at the "
-        "present speed about 5.48 min (2.65 min to 19.3 min)."
+        "Left to an accepted risk of 5e-05: about 373,734 (158,700 to 938,364) inputs, at the "
+        "present speed about 6.23 min (2.65 min to 15.6 min)."
     )
     timeless = Standing(judged(LOW_ENOUGH, replace(NOW, seconds=None)))
-    inputs = "about 328,849 (158,700 to 1.16 million) inputs"
+    inputs = "about 373,734 (158,700 to 938,364) inputs"
     assert dict(watch_view.rows(timeless))["left"] == inputs
     assert dict(watch_view.rows(timeless))[""] == "The rule looks again after 157,319 inputs."
 
