@@ -87,10 +87,14 @@ def test_all_three_engines_share_a_budget(tmp_path, campaign):
     estimate = fuzzwise("estimate", log, "--json")
     assert estimate.returncode == 0, estimate.stderr
 
-    run_until(out, campaign, {name: target["inputs"] for name, target in told.items()})
-    after = status(out)
-    assert all(after[name]["inputs"] > target["inputs"] for name, target in told.items())
-    assert after["reader"]["inputs"] == State(out / "targets/reader/state").head.inputs
+    counted = -1
+    while told["reader"]["inputs"] != counted:  # a turn that ended too late is told by the next run
+        run_until(out, campaign, {name: target["inputs"] for name, target in told.items()})
+        after = status(out)
+        assert all(after[name]["inputs"] > target["inputs"] for name, target in told.items())
+        counted = State(out / "targets/reader/state").head.inputs
+        assert after["reader"]["inputs"] <= counted
+        told = after
 
 
 def test_a_killed_campaign_leaves_no_afl_fuzz_behind(tmp_path, campaign):
