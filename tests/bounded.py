@@ -22,19 +22,19 @@ class TooLong(BaseException):
 def bounded(seconds: float = SECONDS, mebibytes: int = MEBIBYTES) -> Iterator[None]:
     """Raise TooLong after so many seconds of CPU time, MemoryError above so much more memory.
 
-    CPU time: a busy machine makes nothing wrong. What waits uses none of it, and has ten times as
-    long by the clock on the wall.
+    CPU time: a busy machine makes nothing wrong. What waits uses none of it, and has a hundred
+    times as long by the clock on the wall.
     """
 
     def too_long(number: int, frame: FrameType | None) -> None:
-        limit = f"{seconds:g} s of CPU time" if number == signal.SIGPROF else f"{10 * seconds:g} s"
+        limit = f"{seconds:g} s of CPU time" if number == signal.SIGPROF else f"{100 * seconds:g} s"
         raise TooLong(f"more than {limit}, in {_place(frame)}")
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     before = {number: signal.signal(number, too_long) for number in _SIGNALS}
     resource.setrlimit(resource.RLIMIT_DATA, (_used() + (mebibytes << 20), hard))
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, 100 * seconds)
     try:
         yield
     finally:

@@ -10,6 +10,9 @@ from fuzzwise.campaign.executor import Result
 from fuzzwise.campaign.threads import Threads
 from fuzzwise.engines.contract import Session, Totals
 
+WAITED_FOR = 3.0
+"""Seconds after which somebody is found out by what does not come."""
+
 
 class Twice(Threads):
     """Hands out each result again the next time."""
@@ -24,6 +27,8 @@ class Twice(Threads):
 
 class Swallowing(Threads):
     """Loses what nobody has thought of."""
+
+    slack = WAITED_FOR
 
     def wait(self, seconds: float) -> list[Result]:
         return [result for result in super().wait(seconds) if "Unexpected" not in result.problem]
@@ -48,6 +53,8 @@ class Generous(Threads):
 class OneByOne(Threads):
     """Says that it has more cores than it uses."""
 
+    slack = WAITED_FOR
+
     def __init__(self, sessions: Mapping[str, Session], cores: int) -> None:
         super().__init__(sessions, 1)
         self.cores = cores
@@ -55,6 +62,8 @@ class OneByOne(Threads):
 
 class InOrder(Threads):
     """Hands out results in the order of the turns."""
+
+    slack = WAITED_FOR
 
     def wait(self, seconds: float) -> list[Result]:
         self.kept = [*getattr(self, "kept", ()), *super().wait(seconds)]
@@ -67,6 +76,8 @@ class InOrder(Threads):
 
 class Unheeding(Threads):
     """Interrupts nobody."""
+
+    slack = WAITED_FOR
 
     def interrupt(self) -> None:
         pass
@@ -90,12 +101,16 @@ class Passive(Threads):
 class Open(Threads):
     """Closes nothing."""
 
+    slack = WAITED_FOR
+
     def close(self, seconds: float) -> None:
         pass
 
 
 class Patient(Threads):
     """Waits for who closes slowly."""
+
+    slack = WAITED_FOR
 
     def close(self, seconds: float) -> None:
         super().close(seconds + 3600)
@@ -110,6 +125,8 @@ class Talkative(Threads):
 
 class Sleepy(Threads):
     """Waits until its time is over, whatever comes."""
+
+    slack = WAITED_FOR
 
     def wait(self, seconds: float) -> list[Result]:
         time.sleep(seconds)

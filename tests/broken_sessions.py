@@ -13,6 +13,9 @@ from fuzzwise.engines.contract import Totals
 from fuzzwise.engines.leftovers import VARIABLE
 from paper_session import KeptSession
 
+WAITED_FOR = 3.0
+"""Seconds after which somebody is found out by what does not come."""
+
 
 class Hasty(KeptSession):
     """Makes its folder when it is made."""
@@ -83,12 +86,16 @@ class Falling(KeptSession):
 class Endless(KeptSession):
     """Does not look at the clock."""
 
+    slack = WAITED_FOR
+
     def is_over(self, start: float, seconds: float) -> bool:
         return super().is_over(start, seconds + 3600)
 
 
 class Deaf(KeptSession):
     """Does not hear an interrupt once it is at work."""
+
+    slack = WAITED_FOR
 
     def is_over(self, start: float, seconds: float) -> bool:
         if self.latest:
@@ -112,6 +119,8 @@ class Stuck(KeptSession):
 class Missing(KeptSession):
     """An interrupt between turns is not heard."""
 
+    slack = WAITED_FOR
+
     def interrupt(self) -> None:
         if self.latest:
             super().interrupt()
@@ -119,6 +128,8 @@ class Missing(KeptSession):
 
 class Silent(KeptSession):
     """Tells nothing new in the midst of a turn."""
+
+    slack = WAITED_FOR
 
     def totals(self) -> Totals | None:
         counts = self.read()
@@ -138,7 +149,7 @@ class Ahead(KeptSession):
 class Stingy(KeptSession):
     """Does not count the time in which it does nothing."""
 
-    slack = 10.0
+    slack = 30.0
 
     def turn(self, seconds: float, jobs: int) -> Totals:
         time.sleep(1.2)

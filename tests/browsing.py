@@ -10,7 +10,7 @@ import pytest
 from fuzzwise.programs import find
 
 CHROMIUM = str(find("chromium") or "")
-PATIENCE = 60_000
+PATIENCE = 600_000
 """Milliseconds for what must happen."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +21,7 @@ from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.store.states import CampaignState, TargetState
 from fuzzwise.triage.processes import children, running
-from reading import read_state
+from reading import read_state, state_so_far
 from waiting import PATIENCE, wait_until
 
 TARGETS = Path(__file__).parent / "targets"
@@ -63,6 +63,8 @@ class Campaign:
     settings: Mapping[str, str] = field(default_factory=dict)
     out: Path | None = None
     tables: list[str] = field(default_factory=list)
+    latest: Process | None = None
+    """What was started last."""
 
     @property
     def folder(self) -> Path:
@@ -106,7 +108,11 @@ class Campaign:
         self._write()
         command = ["run", str(self.file), "--time", f"{seconds:g}s", *words]
         environment = {**os.environ, MARK: str(self.home), **variables}
-        if not variables:
+        self.latest = self._start(command, environment, anew=bool(variables))
+        return self.latest
+
+    def _start(self, command: list[str], environment: dict[str, str], *, anew: bool) -> Process:
+        if not anew:
             return Started(*command, env=environment)
         return subprocess.Popen(
             [sys.executable, "-m", "fuzzwise", *command],
@@ -121,6 +127,12 @@ class Campaign:
         """``fuzzwise run`` up to its end."""
         return ended(self.start(seconds, *words, **variables))
 
+    def run_a_while(self, *words: str) -> Ran:
+        """``fuzzwise run``, interrupted once every target has had a turn."""
+        manager = self.start(3600, *words)
+        self.wait_for_turns()
+        return interrupt(manager)
+
     def state(self) -> CampaignState:
         """The campaign as anybody can read it."""
         return read_state(self.folder)
@@ -131,19 +143,27 @@ class Campaign:
 
     def wait_for_inputs(self, *names: str) -> None:
         """Wait until these targets, or else all, have been fuzzed."""
-        wait_until(lambda: _all_fuzzed(self.folder, names), f"inputs of {names or 'all'}")
+        what = f"inputs of {names or 'all'}"
+        wait_until(lambda: _all_fuzzed(self.folder, names), what, by=self.latest)
+
+    def wait_for_turns(self) -> None:
+        """Wait until every target has had a whole turn from now on."""
+        for _ in range(2):  # at first, what was counted before may be told
+            before = self._inputs()
+            wait_until(lambda before=before: _is_more(self._inputs(), before), "a turn of each")
 
     def processes(self) -> list[int]:
         """All processes that the campaign has started and that have not ended."""
         mark = str(self.home).encode()
         return [process.pid for process in running() if _mentions(process.pid, mark)]
 
-    def wait_for_no_process(self, seconds: float = 10.0) -> None:
-        """All processes must end soon."""
-        deadline = time.monotonic() + seconds
-        while (left := self.processes()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not left, [_text(pid) for pid in left]
+    def wait_for_no_process(self) -> None:
+        """All processes must end."""
+        wait_until(lambda: not self.processes(), f"the end of what {self.folder} has started")
+
+    def _inputs(self) -> dict[str, int]:
+        state = state_so_far(self.folder)
+        return {target.name: target.inputs for target in state.targets} if state else {}
 
     def _copy(self, name: str, made: Path) -> Path:
         mine = self.home / "programs-of-test" / name
@@ -180,6 +200,12 @@ def ended(process: Process) -> Ran:
     out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode is not None
     return Ran(process.returncode, out, errors)
+
+
+def interrupt(manager: Process, number: int = signal.SIGINT) -> Ran:
+    """End a campaign before its time is over."""
+    manager.send_signal(number)
+    return ended(manager).check(130)
 
 
 def events(state: CampaignState, kind: str, target: str | None = None) -> list[str]:
@@ -226,5 +252,5 @@ def _mentions(pid: int, mark: bytes) -> bool:
         return False
 
 
-def _text(pid: int) -> str:
-    return f"{pid}: {command_of(pid).replace(bytes(1), b' ').decode(errors='replace')}"
+def _is_more(now: Mapping[str, int], before: Mapping[str, int]) -> bool:
+    return bool(now) and all(inputs > before.get(name, 0) for name, inputs in now.items())

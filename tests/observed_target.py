@@ -41,8 +41,12 @@ def fuzz(
 
 def fuzzed_until(bugs: int, target: Path, out: Path, *words: object) -> dict[str, Any]:
     """What ``fuzzwise fuzz`` says when it is interrupted, once it has found so many bugs."""
+
+    def are_found() -> bool:
+        return len(list(out.glob("crashes/*/bug.json"))) >= bugs
+
     with Started("fuzz", target, "--out", out, "--quiet", "--json", *words) as process:
-        wait_until(lambda: len(list(out.glob("crashes/*/bug.json"))) >= bugs, f"{bugs} bugs")
+        wait_until(are_found, f"{bugs} bugs", by=process)
         process.send_signal(signal.SIGINT)
         told, errors = process.communicate()
     assert process.returncode == 130, errors

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fuzzwise.serve.server import Server, listen
-
-PATIENCE = 60.0
+from waiting import PATIENCE
 
 
 class Answer:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from fuzzwise.engines.observer.state import State
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import read
 from observed_target import fuzz
+from waiting import PATIENCE, wait_until
 
 MAP = 64
 CALIBRATION = 7
@@ -202,21 +202,15 @@ def test_nothing_is_lost_or_counted_twice_when_all_is_killed(
             stdout=subprocess.DEVNULL,
         )
         before = len(count.inputs)
-        deadline = time.monotonic() + 600
-        while time.monotonic() < deadline:
-            if inputs_of(out) > before + 1500:
-                break
-            time.sleep(0.01)
+        wanted = before + 1500
+        wait_until(lambda least=wanted: inputs_of(out) > least, "1,500 more inputs")
         pids = [int(slot.pid) for slot in State(out / "state").head.slots if slot.pid]
         process.kill()
         process.wait()
-        while fuzzers_of(out) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not fuzzers_of(out)
+        wait_until(lambda: not fuzzers_of(out), "the end of afl-fuzz")
         assert pids
-        while any(map(segments_of, pids)) and time.monotonic() < deadline:
-            time.sleep(0.02)  # the kernel takes a moment
-        assert not any(map(segments_of, pids))
+        made = tuple(pids)
+        wait_until(lambda who=made: not any(map(segments_of, who)), "the kernel, for a moment")
         count.add(diary)
         counted = counted_by_the_next_start(State(out / "state"))
         assert counted > before + 1500
@@ -274,13 +268,9 @@ def test_an_interrupt_ends_it_in_good_order(tmp_path, corpus, diary_keeper, numb
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 600
-    while time.monotonic() < deadline:
-        if inputs_of(out) > 500:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: inputs_of(out) > 500, "500 inputs")
     process.send_signal(number)
-    said, problems = process.communicate(timeout=600)
+    said, problems = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, problems
     assert '"reason": "interrupted"' in said
     assert not fuzzers_of(out)

@@ -20,6 +20,7 @@ from fuzzwise.campaign.baseline import new_bugs, read_baseline
 from fuzzwise.cli import COMMANDS, load
 from fuzzwise.errors import BadInput
 from test_run import BUGGY_TARGET, fuzzwise, write_file, write_sources
+from waiting import PATIENCE, wait_until
 
 ONE, TWO = "0123456789abcdef", "fedcba9876543210"
 
@@ -162,9 +163,21 @@ def run_step(name: str, home: Path) -> int:
         },
         capture_output=True,
         check=False,
-        timeout=600,
+        timeout=PATIENCE,
     )
     return done.returncode
+
+
+def fuzz_step(home: Path, code: int, told: str) -> None:
+    """The step, as often as a busy machine needs to come to inputs within its two seconds."""
+
+    def has_ended_so() -> bool:
+        (home / "output").unlink(missing_ok=True)
+        ended = run_step("Fuzz", home)
+        assert (home / "output").read_text() in (told, "status=2\n", "status=11\n")
+        return ended == code and (home / "output").read_text() == told
+
+    wait_until(has_ended_so, told)
 
 
 def test_its_scripts_fail_for_new_bugs_only_and_report_in_any_case(tmp_path: Path) -> None:
@@ -173,12 +186,10 @@ def test_its_scripts_fail_for_new_bugs_only_and_report_in_any_case(tmp_path: Pat
     write_file(tmp_path, 'accepted_risk = 1e-12\nepoch = "500ms"', buggy)
     known = tmp_path / "known-bugs.json"
     known.write_text('{"bugs": []}')
-    assert run_step("Fuzz", tmp_path) == 10
-    assert (tmp_path / "output").read_text() == "status=10\n"
+    fuzz_step(tmp_path, 10, "status=10\n")
     assert run_step("Report", tmp_path) == 0
     assert "1 bug found, 1 of them new" in (tmp_path / "summary").read_text()
     assert "open_header" in (tmp_path / "report.html").read_text()
     assert "open_header" in (tmp_path / "bugs.sarif").read_text()
     known.write_text(fuzzwise("status", tmp_path / "campaign-out", "--json", expected=0).stdout)
-    assert run_step("Fuzz", tmp_path) == 0
-    assert (tmp_path / "output").read_text() == "status=10\nstatus=11\n"
+    fuzz_step(tmp_path, 0, "status=11\n")

@@ -25,8 +25,14 @@ from fuzzwise.engines.blackbox import (
 from fuzzwise.engines.blackbox.program import is_injectable
 from fuzzwise.errors import BadInput
 from fuzzwise.sanitizers import is_sanitized
+from waiting import wait_until
 
-LIMITS = Limits(seconds=1.0, memory_mib=256)
+LIMITS = Limits(seconds=60.0, memory_mib=256)
+"""More than any run takes that ends, however busy the machine is."""
+
+SHORT = Limits(seconds=0.5, memory_mib=256)
+"""For runs that never end."""
+
 MUTATION = Mutation(ratio=(0.001, 0.05))
 RUNS = 60
 SEED = b"abcdefghijklmnopqrstuvwxyz0123456789" * 4
@@ -73,11 +79,25 @@ def expected(data: bytes) -> tuple[str, int] | None:
     return None
 
 
+def hangs(run: int) -> bool:
+    return (expected(make_input(SEED, 1, run, MUTATION)) or ("",))[0] == "hang"
+
+
+def of_all_runs(target: Target, mode: str) -> list[Event]:
+    """Batch after batch, in order: of runs that never end, and of those that do."""
+    found = []
+    for is_endless, batch in itertools.groupby(range(1, RUNS + 1), hangs):
+        first, *more = batch
+        limits = SHORT if is_endless else LIMITS
+        found += events(target, 1 + len(more), mode, limits, first)
+    return found
+
+
 @pytest.mark.parametrize("stdin", [False, True], ids=["file", "stdin"])
 def test_both_modes_report_exactly_what_the_inputs_cause(stdin):
     target = parser(stdin=stdin)
-    served = events(target, RUNS, "fork-server")
-    spawned = events(target, RUNS, "spawn")
+    served = of_all_runs(target, "fork-server")
+    spawned = of_all_runs(target, "spawn")
     assert ends(served) == ends(spawned)
     truth = []
     for run in range(1, RUNS + 1):
@@ -144,14 +164,18 @@ def test_spawned_crashes_have_no_trace():
 
 
 def test_marks_say_how_far_the_runs_are():
-    with Runner(Target(("/bin/cat", "@@"), SEED), 1, MUTATION, LIMITS) as runner:
+    def come_in_the_midst_of_runs() -> bool:
         marks = list(runner.run(1, seconds=1.7))
-    assert {mark.kind for mark in marks} == {"mark"}
-    assert len(marks) >= 3
-    assert [mark.run for mark in marks] == sorted({mark.run for mark in marks})
-    gaps = [b.microseconds - a.microseconds for a, b in itertools.pairwise(marks)]
-    assert max(gaps) < 1_500_000
-    assert 1_700_000 <= marks[-1].microseconds < 4_000_000
+        assert {mark.kind for mark in marks} == {"mark"}
+        runs, times = [mark.run for mark in marks], [mark.microseconds for mark in marks]
+        assert runs == sorted(runs)
+        assert times == sorted(times)
+        assert times[-1] >= 1_700_000
+        assert len(marks) <= 1 + times[-1] / 500_000
+        return len(set(runs)) >= 3  # on a busy machine, a run may take longer than two marks
+
+    with Runner(Target(("/bin/cat", "@@"), SEED), 1, MUTATION, LIMITS) as runner:
+        wait_until(come_in_the_midst_of_runs, "marks in the midst of runs")
 
 
 def test_a_batch_ends_with_its_runs_or_its_time_whichever_is_first():

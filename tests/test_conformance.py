@@ -39,8 +39,8 @@ from fuzzwise.triage.workers import Workers
 from paper_session import KeptSession
 from python_targets import RAISING
 
-SLACK = 2.0
-"""Seconds after which a broken one is found out."""
+SLACK = 30.0
+"""Seconds that a busy machine may take; those who are found out only when it is over have less."""
 
 # Engines.
 
@@ -71,7 +71,7 @@ def black_box(folder: Path) -> tuple[TargetPlan, bytes]:
     (folder / "seed").write_bytes(b"pqrstuvw" * 3)
     command = (str(blackbox_target.build("parser")), "@@")
     mutation = Mutation(ratio=(0.02, 0.2), kinds=("bits",))
-    limits = Limits(seconds=0.2, memory_mib=64, file_mib=1, processes=16)
+    limits = Limits(seconds=2, memory_mib=64, file_mib=1, processes=16)
     settings = BlackBoxSettings(limits, mutation)
     return TargetPlan("t", "black-box", command, (folder / "seed",), settings=settings), b"S"
 
@@ -291,4 +291,4 @@ def test_the_executor_keeps_to_its_contract(cores):
 )
 def test_a_broken_executor_is_found_out(clause, broken):
     with pytest.raises(Broken, match=f"^An executor breaks the clause '{clause}': ."):
-        check_executor(lambda sessions: broken(sessions, 2), slack=SLACK)
+        check_executor(lambda sessions: broken(sessions, 2), slack=getattr(broken, "slack", SLACK))

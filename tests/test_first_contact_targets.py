@@ -1,8 +1,8 @@
 """Targets that do not run, in the ways that they really do not: each is told, and soon.
 
 One harness is broken in as many ways as it has names (targets/does_not_run.c). A row is a way to
-break a target, with what ``fuzzwise fuzz`` says and how it ends; none may take longer than its
-limits.
+break a target, with what ``fuzzwise fuzz`` says and how it ends: by what is wrong, and not by the
+time that it had.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,15 +20,11 @@ import afl_target
 import broken_targets
 import observed_target
 import stock_target
-from broken_targets import STARTUP
+from broken_targets import STARTUP, fuzzed_in_time
 from commands import Started, fuzzwise
 from observed_target import TARGETS, fuzz
 from reading import read_state, state_so_far
 from waiting import wait_until
-
-SLACK = 20.0
-"""Seconds that a busy machine may take longer to start and end a few processes; what hangs, hangs
-for ever."""
 
 LIMITS = '[target.limits]\ntime = "2s"\n'
 LOOPS = {"observed-loops-later", "stock-loops-later"}
@@ -92,9 +88,8 @@ def test_a_target_that_does_not_run_is_told(
     target = named / name
     if name != "good":
         (named / "good").rename(target)
-    began = time.monotonic()
-    end = fuzz(target, tmp_path / "out", "--quiet", *(words or ("--time", "30s")))
-    assert time.monotonic() - began < 30 + SLACK
+    fuzzed = partial(fuzz, target, tmp_path / "out", "--quiet")
+    end = fuzzed_in_time(fuzzed, words or ("--time", "500s"), sentence)
     assert end.returncode == 2, end.stderr
     assert sentence in end.stderr
     assert "Traceback" not in end.stderr
@@ -105,7 +100,7 @@ def test_a_python_harness_that_does_not_run_is_told(tmp_path: Path, content: str
     pytest.importorskip("atheris")
     harness = tmp_path / "harness.py"
     harness.write_text(f"{content}\n")
-    end = fuzz(harness, tmp_path / "out", "--quiet", *STARTUP)
+    end = fuzzed_in_time(partial(fuzz, harness, tmp_path / "out", "--quiet"), STARTUP, sentence)
     assert end.returncode == 2, end.stderr
     assert sentence in end.stderr
     assert "Traceback" not in end.stderr
@@ -116,16 +111,14 @@ def test_a_target_of_afl_that_does_not_run_is_told(tmp_path: Path, name: str, se
     harness = afl_target.build(TARGETS / "does_not_run.c", afl_target.HARNESS)
     target = tmp_path / name
     shutil.copy(harness, target)
-    end = fuzz(target, tmp_path / "out", "--quiet", *STARTUP)
+    end = fuzzed_in_time(partial(fuzz, target, tmp_path / "out", "--quiet"), STARTUP, sentence)
     assert end.returncode == 2, end.stderr
     assert sentence in end.stderr
 
 
 def test_time_holds_for_what_never_starts_and_programs_are_told(named: Path, tmp_path: Path):
     target = (named / "good").rename(named / "waits-at-start")
-    began = time.monotonic()
     end = fuzz(target, tmp_path / "out", "--time", "1s", "--json")
-    assert time.monotonic() - began < SLACK
     assert end.returncode == 2
     told = json.loads(end.stdout)
     assert told["inputs"] == 0
@@ -205,7 +198,7 @@ def test_what_does_not_end_is_found_in_turns_that_are_shorter(tmp_path: Path):
         return {t.name for t in state.targets if t.state == "broken"} >= DEAF
 
     with Started("run", file, "--out", out, "--quiet") as process:
-        wait_until(has_told, "two bugs and two broken targets")
+        wait_until(has_told, "two bugs and two broken targets", by=process)
         process.send_signal(signal.SIGINT)
     state = read_state(out)
     assert {bug.kind for bug in state.bugs} == {"timeout"}
@@ -228,11 +221,18 @@ def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_pa
     target = (named / "good").rename(named / "slow")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    for number in range(100):
+    for number in range(250):  # a tenth of a second each
         (corpus / str(number)).write_bytes(bytes([number]) * 5)
-    end = fuzz(target, tmp_path / "out", corpus, "--time", "2s", "--quiet")
-    assert end.returncode == 2
-    assert "has not run a single input (executing its corpus: " in end.stderr
+
+    def are_named() -> bool:
+        seconds.append(2 * seconds[-1])
+        out = tmp_path / f"out-{len(seconds)}"
+        end = fuzz(target, out, corpus, "--time", f"{seconds[-1]}s", "--quiet")
+        assert end.returncode == 2
+        return "has not run a single input (executing its corpus: " in end.stderr
+
+    seconds = [1]
+    wait_until(are_named, "a target that has started in time")
 
 
 def test_the_time_of_a_campaign_goes_to_the_targets_that_run(named: Path, tmp_path: Path):
@@ -243,13 +243,13 @@ def test_the_time_of_a_campaign_goes_to_the_targets_that_run(named: Path, tmp_pa
     # "loops" is ended by the limit of an input, which is shorter than that of the start, in turns
     # that are shorter than both.
     tables = [
-        f'[[target]]\nprogram = "targets/{name}"\n[target.limits]\ntime = "1s"\nstartup = "5s"\n'
+        f'[[target]]\nprogram = "targets/{name}"\n[target.limits]\ntime = "1s"\nstartup = "10s"\n'
         for name in (*broken, *healthy)
     ]
     file = tmp_path / "campaign.toml"
     head = '[campaign]\ncores = 2\nepoch = "1s"\naccepted_risk = 1e-4\n'
     file.write_text(head + "".join(tables))
-    end = fuzzwise("run", file, "--time", "300s", "--out", tmp_path / "out", "--quiet", timeout=600)
+    end = fuzzwise("run", file, "--time", "500s", "--out", tmp_path / "out", "--quiet")
     assert end.returncode == 2, end.stderr
     state = read_state(tmp_path / "out")
     assert state.stopped is not None

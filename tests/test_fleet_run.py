@@ -63,7 +63,7 @@ def test_two_machines_show_what_one_does_and_a_campaign_comes_home(tmp_path):
     assert there[:2] == (10, "all-retired")
     assert there == here
     assert [machine["cores"] for machine in listed["machines"]] == [1, 1]
-    assert processes_in(work) == []
+    wait_until(lambda: not processes_in(work), "the end of all processes")
     plan = read_plan(file)
     counts = recount(plan, f"file://{plan.folder / 'fleet'}", tmp_path / "recount")
     assert all(store == stored > 0 for store, stored in counts.values()), counts

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import go_target
 from fuzzwise.campaign.file import plan_of, read_plan
 from fuzzwise.cli import load, main
+from fuzzwise.engines.stock.parts import build_of, parts_of
 from fuzzwise.errors import BadInput
 from fuzzwise.folders.campaign_text import campaign_text
 from fuzzwise.folders.model import Found, FoundFile, FoundTarget
@@ -220,6 +221,25 @@ def test_a_target_may_be_called_as_tools_begin(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("build.sh", "#!/bin/sh\n# LLVMFuzzerTestOneInput is in these\ntouch {0}\n"),
+        ("build", "#!/bin/sh\ntouch {0}\n$CC -DENTRY=LLVMFuzzerTestOneInput x.c\n"),
+        ("compile", "#!/bin/sh\n" + "true\n" * 20 + "# LLVMFuzzerTestOneInput\ntouch {0}\n"),
+    ],
+)
+def test_a_script_that_only_speaks_of_targets_is_not_run(tmp_path, name, text):
+    was_run = tmp_path / "was-run"
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    script(folder / name, text.format(was_run))
+    _, found = look(folder)
+    assert not found.targets
+    assert "it is not run" in file(found, folder / name).why
+    assert not was_run.exists()
+
+
 def test_what_only_its_name_calls_a_target_is_asked(tmp_path: Path) -> None:
     """OSS-Fuzz takes it for one by its name alone."""
     script(tmp_path / "old_fuzzer", "#!/bin/sh\necho print_final_stats 1 >&2\n")
@@ -249,6 +269,82 @@ def test_what_a_wrapper_starts_is_no_target_of_its_own(tmp_path: Path) -> None:
     _, found = look(tmp_path)
     assert [(each.name, each.engine) for each in found.targets] == [("fuzz_it", "stock")]
     assert file(found, tmp_path / "fuzz_it.py").why == "started by fuzz_it"
+
+
+PYTHON = """#!/bin/sh
+# LLVMFuzzerTestOneInput for fuzzer detection.
+this_dir=$(dirname "$0")
+chmod +x $this_dir/{name}.pkg
+LD_PRELOAD=$this_dir/sanitizer_with_fuzzer.so \\
+$this_dir/{name}.pkg $@
+"""
+JAVA = """#!/bin/bash
+# LLVMFuzzerTestOneInput for fuzzer detection.
+this_dir=$(dirname "$0")
+LD_LIBRARY_PATH="$JVM_LD_LIBRARY_PATH":$this_dir \\
+$this_dir/jazzer_driver --agent_path=$this_dir/jazzer_agent_deploy.jar \\
+--cp=$this_dir/core.jar:$this_dir/lib/bind.jar:$this_dir \\
+--target_class=ReadFuzzer --jvm_args="-Xmx2048m" $@
+"""
+JAVASCRIPT = """#!/bin/bash
+# LLVMFuzzerTestOneInput so that the wrapper script is recognized as a fuzz target.
+cd project/test
+jazzer fuzz -i project -- $@
+"""
+MADE_OF = {
+    "fuzz_it": (PYTHON.format(name="fuzz_it"), {"fuzz_it.pkg", "sanitizer_with_fuzzer.so"}),
+    "ReadFuzzer": (
+        JAVA,
+        {
+            *("core.jar", "lib/bind.jar", "jazzer_agent_deploy.jar", "jazzer_driver"),
+            *("ReadFuzzer.class", "ReadFuzzer$Inner.class"),
+        },
+    ),
+    "fuzz": (JAVASCRIPT, {"project/test/fuzz.js", "project/index.js"}),
+}
+"""Wrappers as OSS-Fuzz and its projects write them, and what each starts."""
+
+NOT_OF_IT = (
+    *("other_fuzz_it.pkg", "OtherFuzzer.class", "score.jar", "it", "fuzz_it.dict", "corpus/a.js"),
+    *("project/node_modules/x.js", "project/corpus/seed.js", "fuzz_it_seed_corpus.zip"),
+)
+
+
+@pytest.mark.parametrize("name", MADE_OF)
+def test_a_rebuild_of_what_a_wrapper_starts_is_another_build(tmp_path: Path, name: str) -> None:
+    text, parts = MADE_OF[name]
+    wrapper = script(tmp_path / name, text)
+    for part in (*parts, *NOT_OF_IT):
+        script(tmp_path / part, "first\n")
+    assert set(parts_of(wrapper)) == {wrapper, *(tmp_path / part for part in parts)}
+    before = build_of(parts_of(wrapper))
+    for part in NOT_OF_IT:
+        script(tmp_path / part, "another\n")
+    assert build_of(parts_of(wrapper)) == before
+    for part in parts:
+        script(tmp_path / part, "built anew\n")
+        assert build_of(parts_of(wrapper)) != before, part
+        script(tmp_path / part, "first\n")
+    assert build_of(parts_of(wrapper)) == before
+
+
+def test_what_a_wrapper_starts_is_listed_as_a_part_of_it(tmp_path: Path) -> None:
+    script(tmp_path / "fuzz_it", PYTHON.format(name="fuzz_it"))
+    (tmp_path / "fuzz_it.pkg").write_bytes(b"")
+    script(tmp_path / "ReadFuzzer", JAVA)
+    script(tmp_path / "WriteFuzzer", JAVA.replace("ReadFuzzer", "WriteFuzzer"))
+    for name in ("core.jar", "ReadFuzzer.class", "WriteFuzzer.class", "Alone.class"):
+        (tmp_path / name).write_bytes(b"")
+    _, found = look(tmp_path)
+    assert {each.name for each in found.targets} == {"fuzz_it", "ReadFuzzer", "WriteFuzzer"}
+    assert len({each.path for each in found.files}) == len(found.files)
+    parts = {each.path.name: each.why for each in found.files if each.taken_for == "part"}
+    assert parts == {
+        "fuzz_it.pkg": "started by fuzz_it",
+        "core.jar": "started by ReadFuzzer",
+        "ReadFuzzer.class": "started by ReadFuzzer",
+        "WriteFuzzer.class": "started by WriteFuzzer",
+    }
 
 
 def crate(folder: Path) -> Path:

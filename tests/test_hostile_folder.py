@@ -100,6 +100,14 @@ def own(tmp_path: Path) -> Path:
     return home
 
 
+def code_of(hostile: Hostile, words: tuple[object, ...]) -> int:
+    """How a command ends; a campaign that came to no input on a busy machine has more time."""
+    codes = [hostile.call(*words)]
+    while words[0] == "run" and codes[-1] == 2 and len(codes) < 7:
+        codes.append(hostile.call(*words, "--time", f"{2 ** len(codes)}s"))
+    return codes[-1]
+
+
 @pytest.mark.skipif(not find("clang"), reason="clang is not installed")
 def test_no_command_runs_what_lies_in_the_current_folder(hostile: Hostile, own: Path) -> None:
     out = own / "campaign"
@@ -127,7 +135,7 @@ def test_no_command_runs_what_lies_in_the_current_folder(hostile: Hostile, own: 
         ("worker", "192.0.2.1:8786", "--work", own / "work"),
     ]
     assert {words[0] for words in calls} == COMMANDS.keys()
-    assert {words[0]: hostile.call(*words) for words in calls} == dict.fromkeys(COMMANDS, 0) | {
+    assert {words[0]: code_of(hostile, words) for words in calls} == dict.fromkeys(COMMANDS, 0) | {
         "run": 11,
         "replay": 2,  # the recording was not triaged
         "worker": 2,  # nothing beyond this machine without certificates

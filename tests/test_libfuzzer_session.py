@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
 from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.session import LibFuzzerSession
@@ -19,7 +19,8 @@ from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles
 from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build
-from waiting import wait_until
+from turns import turns_until
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,9 @@ def test_a_turn_makes_other_inputs_than_the_one_before(tmp_path, diary, monkeypa
     session = session_of(diary, tmp_path / "t")
     for turn in range(3):
         monkeypatch.setenv("DIARY", str(tmp_path / f"diary-{turn}"))
-        session.turn(0.5, 1)
-        said.append(np.fromfile(tmp_path / f"diary-{turn}", np.uint64)[5:500])
+        mine = tmp_path / f"diary-{turn}"
+        turns_until(session, lambda _, diary=mine: diary.stat().st_size > 8 * 105, "100 inputs")
+        said.append(np.fromfile(mine, np.uint64)[5:500])
     for one, other in ((0, 1), (0, 2), (1, 2)):
         length = min(len(said[one]), len(said[other]))
         assert length > 100
@@ -67,8 +69,7 @@ def test_counts_add_up_over_turns(tmp_path, diary, monkeypatch):
 def test_a_new_build_begins_again_from_the_corpus_so_far(tmp_path):
     program = build(tmp_path, EXAMPLES / "url.c")
     session = session_of(program, tmp_path / "t")
-    first = session.turn(1.0, 1)
-    assert first.corpus > 10
+    first = turns_until(session, lambda told: told.corpus > 10, "a corpus", 1.0)
     other = build(tmp_path, EXAMPLES / "url.c", "-O1")
     assert other == program
     second = session.turn(1.0, 1)
@@ -106,8 +107,8 @@ def test_an_interrupt_ends_a_turn_and_keeps_its_counts(tmp_path):
     program = build(tmp_path, EXAMPLES / "base64.c")
     session = session_of(program, tmp_path / "t")
     session.interrupt()
-    told = session.turn(600.0, 1)
-    assert told.seconds < 60
+    told = session.turn(2 * PATIENCE, 1)
+    assert told.seconds < PATIENCE
     shutil.rmtree(tmp_path / "t")
 
 
@@ -140,19 +141,20 @@ def test_what_a_process_did_before_anybody_looked_is_kept_when_the_turn_is_inter
 
 
 def test_a_corpus_that_outlasts_its_turns_is_executed_in_portions(tmp_path, monkeypatch):
-    monkeypatch.setattr("fuzzwise.engines.libfuzzer.fuzzing.LOADING", 1.0)
+    monkeypatch.setattr("fuzzwise.engines.libfuzzer.fuzzing.LOADING", 2.0)
     program = build(tmp_path, TARGETS / "does_not_run.c").rename(tmp_path / "slow")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    for number in range(30):
+    for number in range(30):  # a tenth of a second each
         (corpus / str(number)).write_bytes(bytes([number]) * 5)
     session = session_of(program, tmp_path / "t", corpus=(corpus,))
-    turns = [session.turn(0.2, 1)]
-    assert turns[0].observation.n == 0
-    assert turns[0].doing.startswith("executing its corpus: ")
-    while turns[-1].unsettled and len(turns) < 60:
-        turns.append(session.turn(0.2, 1))
-    assert not turns[-1].unsettled
-    assert turns[-1].observation.n > 0
+
+    def is_at_it(told: Totals) -> bool:
+        assert told.observation.n == 0
+        return told.doing.startswith("executing its corpus: ")
+
+    turns_until(session, is_at_it, "a turn that comes to its corpus", 0.2)
+    told = turns_until(session, lambda told: not told.unsettled, "the end of the corpus", 0.2)
+    assert told.observation.n > 0
     given = (tmp_path / "t" / "state" / "given").read_text().split()
     assert len(given) == len(set(given)) == 30

@@ -17,6 +17,7 @@ from fuzzwise.store.postgresql import database as database_module
 from fuzzwise.testing.campaigns import OVER
 from fuzzwise.testing.samples import A, sample_bug, sample_run, sample_turn
 from postgres_server import Server
+from waiting import PATIENCE
 
 COMMIT = b"Q\0\0\0\x0bCOMMIT\0"
 """The message by which a client commits."""
@@ -130,10 +131,12 @@ def test_a_lost_answer_counts_nothing_twice(moment, wire, database, tmp_path):
 def test_a_server_that_restarts_is_waited_for(postgres, database, tmp_path, monkeypatch):
     assert isinstance(postgres, Server)
     monkeypatch.setattr(database_module, "NOTICED", 0.0)
+    monkeypatch.setattr(database_module, "PATIENCE", PATIENCE)
     address = at(database)
     with open_store(tmp_path / "a", address) as store:
         store.begin_run(sample_run())
         first = store.start_epoch(0.0, A, Choice("why"))
+        starting = threading.Timer(0.3, postgres.start)
         postgres.stop("immediate")  # what was committed is kept, also if it is killed
         try:
             with pytest.raises(BadInput, match="the database cannot be used"):
@@ -141,7 +144,6 @@ def test_a_server_that_restarts_is_waited_for(postgres, database, tmp_path, monk
             assert not open_reader(address).is_running()
             with pytest.raises(BadInput, match="the database cannot be used"):
                 open_store(tmp_path / "b", address)
-            starting = threading.Timer(0.3, postgres.start)
             starting.start()
             added = store.finish_epoch(first, 1.0, sample_turn(100))
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from campaign_files import EXAMPLES, Campaign, ended, program
+from campaign_files import EXAMPLES, Campaign, ended, interrupt, program
 from commands import fuzzwise
 from fuzzwise.errors import BadInput
 from fuzzwise.serve.beside import Beside
@@ -50,15 +50,16 @@ def test_a_campaign_is_killed_goes_on_and_is_shown_from_elsewhere(campaign, data
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     process = campaign.start(600)
-    wait_until(lambda: _inputs(address) > 0 and _bugs(address), "the first inputs and bugs")
+    wait_until(lambda: _inputs(address) > 0 and _bugs(address), "inputs and bugs", by=process)
     words = [Path(f"/proc/{each}/cmdline").read_bytes() for each in campaign.processes()]
     assert words
     assert not [each for each in words if SECRET.encode() in each]
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     killed = _inputs(address)
-    ran = campaign.run(3, "--json")
-    ran.check()
+    process = campaign.start(600, "--json")
+    wait_until(lambda: _inputs(address) > killed, "more inputs")
+    ran = interrupt(process)
     document = json.loads(ran.out)
     assert SECRET not in ran.out + ran.errors
     (target,) = document["targets"]
@@ -81,14 +82,14 @@ def test_a_campaign_is_killed_goes_on_and_is_shown_from_elsewhere(campaign, data
 def test_who_is_taken_over_from_ends_with_all_it_started(campaign, database):
     address = f"{database}&campaign=nightly"
     process = campaign.start(600)
-    wait_until(lambda: _inputs(address) > 0, "the first inputs")
+    wait_until(lambda: _inputs(address) > 0, "the first inputs", by=process)
     with psycopg.connect(database, autocommit=True) as connection:
         taken = "token = token + 1, holder = 'process 7 on another', until = now() + '1h'"
         connection.execute(f"UPDATE fuzzwise.campaigns SET {taken}")
     ran = ended(process).check(2)
     told = " ".join(ran.errors.split())
     assert "Another fuzzwise (process 7 on another) has taken over the campaign 'nightly'" in told
-    campaign.wait_for_no_process(60.0)
+    campaign.wait_for_no_process()
     assert open_reader(read_address(address)).is_running()  # by the other
 
 

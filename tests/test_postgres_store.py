@@ -181,6 +181,7 @@ def test_nobody_takes_over_in_the_midst_of_a_change(database, tmp_path):
                 other.execute("UPDATE fuzzwise.campaigns SET token = token + 1")
 
         store._database.write(change)
+        other.execute("SET lock_timeout = 0")  # the lease may be about to be renewed
         other.execute("UPDATE fuzzwise.campaigns SET token = token + 1")
         with pytest.raises(BadInput, match="has taken over"):
             store.tick(1.0)

@@ -41,7 +41,8 @@ def test_a_campaign_of_a_python_and_a_c_target(tmp_path):
         """
     )
     with Started("run", tmp_path / "mixed.toml", "--json", "--out", tmp_path / "out") as process:
-        wait_until(lambda: has_a_bug_of_python(tmp_path / "out"), "a bug, and inputs of both")
+        out = tmp_path / "out"
+        wait_until(lambda: has_a_bug_of_python(out), "a bug, and inputs of both", by=process)
         process.send_signal(signal.SIGINT)
         told, errors = process.communicate()
     assert process.returncode == 130, errors
@@ -74,7 +75,7 @@ def has_a_bug_of_python(folder: Path) -> bool:
     risks = {target.name: target.risk for target in state.targets if target.inputs > 1_000}
     rules = risks.get("calendar_rules")
     bugs = [bug for bug in state.bugs if bug.target == "calendar_rules"]
-    return bool(bugs) and "bad" in risks and rules is not None and rules.risk < 0.1
+    return bool(bugs) and "bad" in risks and rules is not None and rules.risk < 0.05
 
 
 def test_turns_add_up_and_a_changed_module_begins_again(tmp_path):
@@ -88,7 +89,6 @@ def test_turns_add_up_and_a_changed_module_begins_again(tmp_path):
     second = session.turn(0.3, 1)
     assert second.generation == first.generation
     assert second.observation.n > first.observation.n > 0
-    assert second.seconds < 5
     library.write_text("def f(data):\n    return len(data) > 4 and data[0] == 7\n")
     third = session.turn(0.3, 1)
     assert third.generation != second.generation

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from documented import run_python, shortened
+from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 DONE = (0, 10, 11)
@@ -31,26 +32,32 @@ def test_every_block_works_as_it_is(tmp_path: Path) -> None:
         pytest.skip("clang or afl++ is not installed")
     pytest.importorskip("atheris")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ran = 0
+    ran, settings = 0, ""
     for kind, text in blocks():
-        text = shortened(text)
         if kind == "toml":
-            (tmp_path / "campaign.toml").write_text(text)
+            settings = text
             continue
-        for line in text.splitlines():
-            command = line.removeprefix("$ ")
-            end = subprocess.run(
-                ["/bin/bash", "-c", command],
-                cwd=tmp_path,
-                env={**os.environ, "PATH": path},
-                capture_output=True,
-                text=True,
-                timeout=600,
-                check=False,
-            )
-            assert end.returncode in DONE, (command, end.stdout, end.stderr)
-            assert "Traceback" not in end.stderr
-            ran += 1
+        for form in (shortened, str):  # as it is where a busy machine had too little time
+            (tmp_path / "campaign.toml").write_text(form(settings))
+            ends = [run(line.removeprefix("$ "), tmp_path) for line in form(text).splitlines()]
+            wrong = [end for end in ends if end.returncode not in DONE]
+            if not wrong:
+                break
+        assert not wrong, wrong
+        assert not any("Traceback" in end.stderr for end in ends)
+        ran += len(ends)
     assert ran >= 15
     run_python(ROOT / "README.md", tmp_path)
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )

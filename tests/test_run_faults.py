@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from campaign_files import (
     EXAMPLES,
+    MARK,
     TARGETS,
     Campaign,
     Process,
@@ -23,22 +25,14 @@ from campaign_files import (
     ended,
     events,
     harness,
+    interrupt,
     program,
 )
 from commands import fuzzwise
-from fuzzwise.engines.blackbox.server import GRACE
-from fuzzwise.engines.leftovers import PATIENCE
-from fuzzwise.engines.libfuzzer.fuzzing import STOP_WAIT
 from fuzzwise.errors import BadInput
 from fuzzwise.store.states import BROKEN, WAITING, CampaignState
-from reading import read_state
-from waiting import wait_until
-
-LATE = 5.0
-"""Seconds that a campaign may take longer than it was given."""
-
-WAITS = STOP_WAIT + GRACE + PATIENCE
-"""Seconds that a campaign which ends waits for its targets, its servers and its guard, at most."""
+from reading import read_decisions, read_state
+from waiting import PATIENCE, wait_until
 
 QUICK = ("[target.limits]", 'time = "1s"', "memory_mib = 300")
 RECORDS = (EXAMPLES / "seeds" / "records-full.rb").read_bytes()
@@ -54,12 +48,15 @@ def campaign(tmp_path: Path) -> Campaign:
     return made
 
 
-def check_on_time(state: CampaignState, seconds: float, began: float = 0.0) -> None:
-    """By the campaign's own clock, from the beginning of the run to its end."""
+def check_on_time(campaign: Campaign, seconds: float, before: CampaignState) -> None:
+    """It has used its time, and has begun nothing after it, by its own clock."""
+    state = campaign.state()
     stopped = next(event for event in reversed(state.events) if event.kind == "stopped")
-    assert seconds - 0.1 <= stopped.at - began <= seconds + LATE
+    over = before.seconds + seconds
+    assert stopped.at >= over - 0.1
     assert state.stopped is not None
-    assert state.stopped.reason == "time-budget"
+    assert state.stopped.reason in ("time-budget", "nothing-ran")  # as far as a busy machine came
+    assert all(choice.at <= over for choice in read_decisions(campaign.folder, last=1000))
 
 
 def bugs_of(campaign: Campaign) -> set[str]:
@@ -101,7 +98,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     made.libfuzzer("fragile", harness("fragile.c"))
     made.black_box("records", program("records.c"), RECORDS, *MANY_BITS)
     manager = made.start(600)
-    wait_until(lambda: _has_bugs_of_both(made), "bugs of both targets")
+    wait_until(lambda: _has_bugs_of_both(made), "bugs of both targets", by=manager)
     kill(manager)
     made.wait_for_no_process()
     return made
@@ -131,7 +128,7 @@ def test_a_file_that_was_cut_costs_counts_but_no_bug(copy: Campaign, name: str):
     whose, part = CUT[name]
     before = copy.state()
     cut(copy.folder / name, part)
-    ran = copy.run(1.5).check()
+    ran = copy.run_a_while()
     state = copy.state()
     assert {bug.id for bug in state.bugs} >= {bug.id for bug in before.bugs}
     assert not events(state, "broken")
@@ -149,7 +146,7 @@ def test_a_file_that_was_cut_and_that_nobody_misses(copy: Campaign, pattern: str
     assert found
     for path in found:
         cut(path, random.Random(path.name).choice((0.0, 0.5)))
-    copy.run(1.5).check()
+    copy.run_a_while()
     state = copy.state()
     assert {bug.id for bug in state.bugs} >= {bug.id for bug in before.bugs}
     assert not [text for text in events(state, "warning") if "began again" in text]
@@ -176,40 +173,65 @@ def test_a_full_disk_stops_the_fuzzing_and_not_the_campaign(tmp_path: Path, smal
     campaign = Campaign(tmp_path, out=small_disk / "out")
     campaign.libfuzzer("fragile", harness("fragile.c"))
     campaign.black_box("records", program("records.c"), RECORDS, *MANY_BITS)
-    manager = campaign.start(16)
+    manager = Telling(campaign)
     campaign.wait_for_inputs()
     filler = small_disk / "filler"
     fill(filler)
     before = bugs_of(campaign)
-    time.sleep(4)
-    inputs = sum(target.inputs for target in campaign.state().targets)
+    wait_until(lambda: "disk is full" in manager.said, "it to be told")
     assert bugs_of(campaign) >= before
     filler.unlink()
-    wait_until(lambda: more_inputs(campaign, inputs), "inputs after the disk was full")
-    ended(manager).check()
+    campaign.wait_for_turns()
+    manager.interrupt()
     state = campaign.state()
     assert {bug.id for bug in state.bugs} >= before
     assert len([text for text in events(state, "warning", "") if "disk is full" in text]) == 1
     assert not events(state, "broken")
-    check_on_time(state, 16)
 
 
 def test_a_disk_that_is_full_up_to_the_end(tmp_path: Path, small_disk: Path):
     campaign = Campaign(tmp_path, out=small_disk / "out")
     campaign.libfuzzer("fragile", harness("fragile.c"))
-    manager = campaign.start(6)
+    manager = Telling(campaign)
     campaign.wait_for_inputs()
     fill(small_disk / "filler")
     before = bugs_of(campaign)
-    ran = ended(manager).check()
-    assert "disk" in ran.out
+    wait_until(lambda: "disk is full" in manager.said, "it to be told")
+    assert "disk" in manager.interrupt().out
     assert bugs_of(campaign) >= before
     again = campaign.run(1)
     assert again.status in (0, 2)
     assert "Traceback" not in again.errors
     (small_disk / "filler").unlink()
-    campaign.run(1).check()
+    campaign.run_a_while()
     assert bugs_of(campaign) >= before
+
+
+class Telling:
+    """A campaign at work, and what it has said on stderr so far."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        campaign.plan()  # the file is written
+        self._errors = campaign.home / "errors"
+        words = [sys.executable, "-m", "fuzzwise", "run", str(campaign.file), "--time", "3600s"]
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**os.environ, MARK: str(campaign.home)},
+            )
+
+    @property
+    def said(self) -> str:
+        return self._errors.read_text()
+
+    def interrupt(self) -> Ran:
+        self._process.send_signal(signal.SIGINT)
+        out, _ = self._process.communicate(timeout=PATIENCE)
+        return Ran(self._process.returncode, out, self.said).check(130)
 
 
 def fill(path: Path) -> None:
@@ -219,10 +241,6 @@ def fill(path: Path) -> None:
                 file.write(bytes(4096))
         except OSError:
             return
-
-
-def more_inputs(campaign: Campaign, than: int) -> bool:
-    return sum(target.inputs for target in campaign.state().targets) > than
 
 
 # ── the clock ─────────────────────────────────────────────────────────────────────────────────
@@ -235,17 +253,19 @@ def test_a_clock_that_is_set(tmp_path: Path, campaign: Campaign, days: int):
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(source), "-o", str(library)], check=True)
     offset = tmp_path / "offset"
     offset.write_text("0")
-    manager = campaign.start(15, LD_PRELOAD=str(library), CLOCK_OFFSET_FILE=str(offset))
+    began = time.monotonic()
+    manager = campaign.start(3600, LD_PRELOAD=str(library), CLOCK_OFFSET_FILE=str(offset))
     campaign.wait_for_inputs()
     offset.write_text(str(days * 86400))
-    ended(manager).check()
+    campaign.wait_for_turns()
+    interrupt(manager)
+    passed = time.monotonic() - began
     state = campaign.state()
-    check_on_time(state, 15)
     ats = [event.at for event in state.events]
     assert ats == sorted(ats)
-    assert 0 <= ats[0] <= ats[-1] <= 15 + LATE
+    assert 0 <= ats[0] <= ats[-1] <= passed
     for target in state.targets:
-        assert 0 < target.seconds <= 2 * (15 + LATE)
+        assert 0 < target.seconds <= passed
     assert not events(state, "broken")
     assert "timeout" not in {bug.kind for bug in state.bugs}
 
@@ -261,14 +281,18 @@ def test_a_build_that_disappears_and_comes_back(campaign: Campaign):
     for path in (mine, other):
         path.rename(path.with_suffix(".away"))
     names = ("moving", "moving-too")
-    wait_until(lambda: states(campaign, *names) == [BROKEN, BROKEN], "the builds to be missed")
+    wait_until(lambda: states(campaign, *names) == [BROKEN, BROKEN], "both missed", by=manager)
     before = campaign.target("fragile").inputs
-    wait_until(lambda: campaign.target("fragile").inputs > before, "the others to go on")
+    wait_until(lambda: campaign.target("fragile").inputs > before, "the others", by=manager)
     for path in (mine, other):
         path.with_suffix(".away").rename(path)
     inputs = {name: campaign.target(name).inputs for name in names}
     for name in names:
-        wait_until(lambda name=name: campaign.target(name).inputs > inputs[name], "its return")
+        wait_until(
+            lambda name=name: campaign.target(name).inputs > inputs[name],
+            f"the return of {name}",
+            by=manager,
+        )
     interrupt(manager)
     state = campaign.state()
     for name in names:
@@ -281,14 +305,6 @@ def test_a_build_that_disappears_and_comes_back(campaign: Campaign):
 def states(campaign: Campaign, *names: str) -> list[str]:
     found = {target.name: target.state for target in campaign.state().targets}
     return [found[name] for name in names]
-
-
-def interrupt(manager: Process, number: int = signal.SIGINT) -> Ran:
-    began = time.monotonic()
-    manager.send_signal(number)
-    ran = ended(manager).check(130)
-    assert time.monotonic() - began < LATE + WAITS
-    return ran
 
 
 def test_targets_that_take_all_they_can_get(tmp_path: Path):
@@ -309,7 +325,7 @@ def test_targets_that_take_all_they_can_get(tmp_path: Path):
         "[target.mutation]", "ratio = [0.02, 0.2]", 'kinds = ["bits"]',
     )  # fmt: skip
     manager = campaign.start(600)
-    wait_until(lambda: seen_of_greed(campaign.folder), "what each of them does")
+    wait_until(lambda: seen_of_greed(campaign.folder), "what each of them does", by=manager)
     interrupt(manager)
     campaign.wait_for_no_process()
     state = campaign.state()
@@ -318,7 +334,7 @@ def test_targets_that_take_all_they_can_get(tmp_path: Path):
         assert len(events(state, "broken", target.name)) == (target.state == BROKEN)
     campaign.run(3).check(0, 2)  # some of them cannot be fuzzed, if that shows so soon
     campaign.wait_for_no_process()
-    check_on_time(campaign.state(), 3, began=state.seconds)
+    check_on_time(campaign, 3, state)
 
 
 def seen_of_greed(folder: Path) -> bool:
@@ -371,12 +387,12 @@ def test_a_hundred_targets_of_which_half_are_broken(tmp_path: Path):
         broken += [f"{kind}-{number}" for kind in ("junk", "silent", "deaf", "wrong")]
     assert len(campaign.tables) == 100
     manager = campaign.start(600)
-    wait_until(lambda: (campaign.folder / "campaign.db").exists(), "the campaign")
+    wait_until(lambda: (campaign.folder / "campaign.db").exists(), "the campaign", by=manager)
     for path in missing:
         path.unlink()
     good = [f"{kind}-{number}" for kind in ("good", "fine") for number in range(GOOD)]
     campaign.wait_for_inputs(*good)
-    wait_until(lambda: states(campaign, *broken) == [BROKEN] * 50, "the broken to be known")
+    wait_until(lambda: states(campaign, *broken) == [BROKEN] * 50, "the broken", by=manager)
     interrupt(manager)
     campaign.wait_for_no_process()
     state = campaign.state()
@@ -384,7 +400,7 @@ def test_a_hundred_targets_of_which_half_are_broken(tmp_path: Path):
     assert {t.name for t in state.targets if t.state == BROKEN} == set(broken)
     campaign.tables = [text for text in campaign.tables if 'name = "missing' not in text]
     campaign.run(3).check(2)
-    check_on_time(campaign.state(), 3, began=state.seconds)
+    check_on_time(campaign, 3, state)
 
 
 def script(path: Path, content: bytes) -> Path:
@@ -407,7 +423,7 @@ def test_an_interrupted_campaign_is_saved(campaign: Campaign, number: int):
     assert state.stopped is not None
     assert state.stopped.reason == "interrupted"
     before = {target.name: target.inputs for target in state.targets}
-    campaign.run(2).check()
+    campaign.run_a_while()
     assert all(target.inputs >= before[target.name] for target in campaign.state().targets)
 
 
@@ -418,7 +434,7 @@ def test_a_terminal_that_goes_away_ends_everything_and_loses_nothing(campaign: C
     manager.send_signal(signal.SIGHUP)
     assert ended(manager).status == 130
     campaign.wait_for_no_process()
-    campaign.run(1).check()
+    campaign.run_a_while()
     assert bugs_of(campaign) >= {bug.id for bug in before.bugs}
 
 

@@ -100,9 +100,9 @@ def test_prometheus_answers_every_query_of_the_dashboard(tmp_path):
     server = find("prometheus") or Path(sys.executable).with_name("prometheus")
     if not server.is_file():
         pytest.skip("prometheus is not installed (apt-get install prometheus)")
-    campaign = Campaign(tmp_path, {"accepted_risk": "1e-3", "budget": '"60s"'})
+    campaign = Campaign(tmp_path, {"accepted_risk": "1e-9"})
     campaign.black_box("parser", program("blackbox_parser.c"), b"abcd")
-    campaign.run(2, "--quiet")
+    campaign.run_a_while("--quiet")
     with Serving([campaign.folder]) as served:
         there = f"[{{targets: ['127.0.0.1:{served.port}']}}]"
         job = f"{{job_name: fuzzwise, scrape_interval: 1s, static_configs: {there}}}"

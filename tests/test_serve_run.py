@@ -20,6 +20,7 @@ from campaign_files import Campaign, program
 from fuzzwise.cli import main
 from serving import Serving, wait_for
 from stored import begun, epoch, turn
+from waiting import PATIENCE
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_page_ends_when_it_is_told_to_also_with_readers(campaign, end):
             process.send_signal(end)
             rest = events.read()
         assert b"event: bye" in rest
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == b""
 
 

@@ -21,5 +21,5 @@ def test_a_panic_is_found_told_with_its_place_and_shown_again(tmp_path: Path) ->
     assert shown.returncode == 2
     assert f"ini.go:{planted}" in shown.stdout
     words = [sys.executable, "-m", "fuzzwise", "triage", str(tmp_path / "out"), "--trust-command"]
-    grouped = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
+    grouped = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
     assert bug.id in grouped.stdout, grouped.stdout + grouped.stderr

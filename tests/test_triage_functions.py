@@ -74,7 +74,7 @@ def test_a_call_that_never_returns_is_in_the_function_that_makes_it(tmp_path: Pa
     symbols = _symbols(target)
     assert symbols["after"][0] == sum(symbols["dies"]), "nothing between the functions"
     subprocess.run(["strip", target], check=True)
-    found = gdb.backtrace([str(target)], None, timeout=60)
+    found = gdb.backtrace([str(target)], None, timeout=600)
     frames = identify(found or "", function_start=function_start).frames
     assert frames[0] == f"t+{symbols['dies'][0]:#x}"
 

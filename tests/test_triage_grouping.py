@@ -39,7 +39,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def crash(
-    name: str, data: bytes, target: Path, *more: str, seconds: float = 20, trace: str | None = None
+    name: str, data: bytes, target: Path, *more: str, seconds: float = 120, trace: str | None = None
 ) -> CrashingInput:
     command = (str(target), "@@", *more)
     return CrashingInput(name, partial(bytes, data), command, Limits(seconds), trace)

@@ -12,7 +12,7 @@ import pytest
 
 import planted
 from fuzzwise.triage.grouping import Triage, group
-from fuzzwise.triage.inputs import CrashingInput
+from fuzzwise.triage.inputs import CrashingInput, Limits
 
 # What each planted bug does, with gdb and with AddressSanitizer.
 SEVERITIES = {
@@ -55,7 +55,7 @@ FUNCTIONS = {"read_comment": "copy_bytes", "read_street": "copy_bytes", "null": 
 def _triage(program: str, kind: str, count: int, folder: Path) -> tuple[Triage, int]:
     target = planted.build(program, kind, folder)
     crashes = [
-        CrashingInput(f"{bug}-{number}", partial(bytes, data), (str(target), "@@"))
+        CrashingInput(f"{bug}-{number}", partial(bytes, data), (str(target), "@@"), Limits(120))
         for bug, contents in planted.inputs(program, count, seed=KINDS.index(kind)).items()
         for number, data in enumerate(contents)
     ]

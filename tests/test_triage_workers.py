@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.triage.examine import Limits, Verdict, absolute
 from fuzzwise.triage.processes import running
 from fuzzwise.triage.workers import Task, Workers
+from waiting import PATIENCE, wait_until
 
 SOURCE = r"""
 #include <signal.h>
@@ -31,7 +31,7 @@ __attribute__((noinline)) void give_up(void) { abort(); }
 int main(int argc, char **argv) {
   FILE *file = fopen(argv[1], "rb");
   int letter = fgetc(file);
-  if (letter == 'w') for (int i = 0; i < 100 && access(argv[2], F_OK); i++) usleep(100000);
+  if (letter == 'w') for (int i = 0; i < 6000 && access(argv[2], F_OK); i++) usleep(100000);
   if (letter == 'k') kill(getppid(), SIGKILL);
   if (letter == 'h') for (;;) pause();
   if (letter != 'x') give_up();
@@ -60,7 +60,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def task(program: Path, go: Path, letter: bytes = b"a") -> Task:
     words = absolute((str(program), "@@", str(go)))
-    return Task(words, lambda: letter, "input", Limits(30), 5)
+    return Task(words, lambda: letter, "input", Limits(PATIENCE), 5)
 
 
 def frames(verdict: Verdict) -> tuple[str, ...]:
@@ -72,10 +72,7 @@ def children(pid: int) -> Iterator[int]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 600
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(condition, "what the workers do")
 
 
 def test_no_process_is_started_without_work(program, tmp_path):
@@ -101,7 +98,7 @@ def test_an_input_whose_worker_is_killed_is_examined_again(program, tmp_path, te
         if which != "worker":
             os.kill(guard, signal.SIGKILL)
         go.touch()
-        assert frames(verdict.result(60)) == ("give_up",)
+        assert frames(verdict.result(PATIENCE)) == ("give_up",)
         assert guard not in workers.pids
         if which != "both":  # nobody is left then who could end it
             until(lambda: not first & set(processes_with(str(go))))
@@ -160,7 +157,7 @@ def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path, 
         "command": absolute((str(program), "@@", str(go))),
         "data": base64.b64encode(b"w").decode(),
         "name": "input",
-        "limits": asdict(Limits(30)),
+        "limits": asdict(Limits(PATIENCE)),
         "depth": 5,
     }
     worker.stdin.write(json.dumps(request).encode() + b"\n")
@@ -169,7 +166,7 @@ def test_a_worker_whose_asker_was_killed_ends_without_a_word(program, tmp_path, 
     worker.stdout.close()
     go.touch()
     assert worker.stderr.read() == b""
-    assert worker.wait(30) == 0
+    assert worker.wait(PATIENCE) == 0
     assert list(temporary.iterdir()) == []
     worker.stdin.close()
     worker.stderr.close()

@@ -31,6 +31,7 @@ from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.watch import recognise
 from fuzzwise.watch.source import Source
+from waiting import PATIENCE, wait_until
 
 TARGET = """
 #include <stddef.h>
@@ -285,7 +286,7 @@ def test_followed_json_is_a_document_a_line_and_the_last_has_the_reason(busy):
         *_, last = map(json.loads, process.stdout.read().splitlines())
         assert last["stopped"]["reason"] == "accepted-risk"
         assert last["inputs"] == 400_000
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
         process.communicate()
@@ -378,13 +379,6 @@ def running(words: Sequence[object], log: Path, cwd: Path) -> Iterator[subproces
         process.wait()
 
 
-def wait_for(path: Path, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not list(path.parent.glob(path.name)):
-        assert time.monotonic() < end, path
-        time.sleep(0.05)
-
-
 @contextmanager
 def saying(stats: Path, pid: int) -> Iterator[None]:
     """AFL++'s statistics as 4.04c writes them after a minute only."""
@@ -411,11 +405,12 @@ def test_afl_is_followed_and_stopped_when_the_risk_is_reached(tmp_path):
     (seeds / "one").write_bytes(b"1+1")
     words = ["afl-fuzz", "-i", seeds, "-o", tmp_path / "out", "--", target]
     with running(words, tmp_path / "afl.log", tmp_path) as fuzzer:
-        wait_for(tmp_path / "out" / "default" / "queue" / "id:000001*")
+        queue = tmp_path / "out" / "default" / "queue"
+        wait_until(lambda: list(queue.glob("id:000001*")), "a discovery")
         with saying(tmp_path / "out" / "default" / "fuzzer_stats", fuzzer.pid):
             result = watched(
                 tmp_path / "out", "--accept-risk", "0.2", "--then-stop", "--every", "200ms",
-                "--json", "--time", "90s",
+                "--json", "--time", "600s",
             )  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr
         last = json.loads(result.stdout.splitlines()[-1])
@@ -423,7 +418,7 @@ def test_afl_is_followed_and_stopped_when_the_risk_is_reached(tmp_path):
         assert last["fuzzer"] == "AFL++"
         assert last["processes"] == [fuzzer.pid]
         assert f"Sent SIGINT to process {fuzzer.pid}; it has ended." in last["then_stop"][0]
-        assert fuzzer.wait(5) == 0
+        assert fuzzer.wait(PATIENCE) == 0
     after = watched(tmp_path / "out", "--accept-risk", "1e-9")
     assert after.returncode == 11
     assert "no process that writes it was found" in after.stdout
@@ -436,9 +431,9 @@ def test_libfuzzer_is_followed_in_its_log_and_stopped(tmp_path, options):
     log = tmp_path / "fuzz.log"
     with running([target, *options], log, tmp_path) as fuzzer:
         result = watched(
-            log, "--accept-risk", "0.2", "--then-stop", "--every", "200ms", "--time", "90s"
+            log, "--accept-risk", "0.2", "--then-stop", "--every", "200ms", "--time", "600s"
         )
         assert result.returncode == 0, result.stdout + result.stderr
         assert "Stop: The probability that the next input" in result.stdout
         assert f"Sent SIGINT to process {fuzzer.pid}; it has ended." in result.stdout
-        assert fuzzer.wait(5) == 72
+        assert fuzzer.wait(PATIENCE) == 72

@@ -43,6 +43,7 @@ from fuzzwise.watch.follow import (
 from fuzzwise.watch.judged import Judged, judge_reading
 from fuzzwise.watch.reading import Process, Reading
 from observations import ints
+from waiting import PATIENCE
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jevil\nname\u202e" + "x" * 300
 
@@ -368,7 +369,7 @@ def test_a_file_that_cannot_be_read_at_first_is_an_error():
 def child(code: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", f"import signal, sys, time\n{code}\nprint('up', flush=True)\n"
-         "time.sleep(60)"],
+         "time.sleep(3600)"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout.readline() == "up\n"
@@ -378,10 +379,10 @@ def child(code: str) -> subprocess.Popen[str]:
 def test_a_fuzzer_gets_the_signal_it_ends_on():
     process = child("signal.signal(signal.SIGINT, lambda *_: sys.exit(3))")
     try:
-        ending = end_cleanly(Fake(reading(pids=[process.pid])))
+        ending = end_cleanly(Fake(reading(pids=[process.pid])), patience=PATIENCE)
         assert ending.clean
         assert ending.sentences == (f"Sent SIGINT to process {process.pid}; it has ended.",)
-        assert process.wait(5) == 3
+        assert process.wait(PATIENCE) == 3
     finally:
         process.kill()
         process.communicate()
@@ -434,7 +435,7 @@ def test_each_campaign_is_ended_once_when_it_is_below_and_its_process_is_not_nee
         (ended,) = follower.stop_reached(follower.look())
         assert ended[1].sentences[0].endswith("it has ended.")
         assert follower.stop_reached(follower.look()) == []
-        assert process.wait(5) == -signal.SIGINT or process.returncode == 1
+        assert process.wait(PATIENCE) == -signal.SIGINT or process.returncode == 1
     finally:
         process.kill()
         process.communicate()

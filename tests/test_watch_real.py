@@ -48,11 +48,17 @@ def seeds(tmp_path: Path) -> Path:
 def test_a_plain_log_names_exactly_the_inputs_that_the_target_saw_something_new_on(
     libfuzzer: Path, tmp_path: Path
 ) -> None:
-    counts, log, corpus = tmp_path / "counts", tmp_path / "fuzz.log", tmp_path / "corpus"
-    corpus.mkdir()
-    run([libfuzzer, "-max_total_time=2", "-seed=1", corpus], counts, log)
+    for seconds in (2, 8, 32):  # until there are enough discoveries
+        home = tmp_path / str(seconds)
+        counts, log, corpus = home / "counts", home / "fuzz.log", home / "corpus"
+        corpus.mkdir(parents=True)
+        began = time.monotonic()
+        run([libfuzzer, f"-max_total_time={seconds}", "-seed=1", corpus], counts, log)
+        passed = time.monotonic() - began
+        truth = watched(counts)
+        if len(truth.discoveries) > 60:
+            break
     reading = check(read([log])[0])
-    truth = watched(counts)
     loaded = truth.executions - reading.observation.n
     assert 1 <= loaded <= 3
     own = truth.discoveries[truth.discoveries > loaded] - loaded
@@ -62,7 +68,7 @@ def test_a_plain_log_names_exactly_the_inputs_that_the_target_saw_something_new_
     assert reading.exact
     assert reading.crashes == 0
     assert reading.observation.seconds is not None
-    assert 1 <= reading.observation.seconds <= 10
+    assert 1 <= reading.observation.seconds <= passed + 1
 
 
 def test_a_killed_process_and_its_successor_in_one_log_count_on(
@@ -117,10 +123,15 @@ def test_a_fuzzer_is_found_behind_tee(libfuzzer: Path, tmp_path: Path) -> None:
 
 
 def test_fork_mode_counts_every_job_but_the_latest(libfuzzer: Path, tmp_path: Path) -> None:
-    counts, log, corpus = tmp_path / "counts", tmp_path / "fuzz.log", tmp_path / "corpus"
-    corpus.mkdir()
-    run([libfuzzer, "-fork=1", "-max_total_time=4", "-seed=1", corpus], counts, log)
-    reading = check(read([log])[0])
+    for seconds in (4, 16, 64):  # until there are enough inputs
+        home = tmp_path / str(seconds)
+        counts, log, corpus = home / "counts", home / "fuzz.log", home / "corpus"
+        corpus.mkdir(parents=True)
+        words = [libfuzzer, "-fork=1", f"-max_total_time={seconds}", "-seed=1", corpus]
+        run(words, counts, log)
+        reading = check(read([log])[0])
+        if reading.observation.n > 10_000:
+            break
     o, truth = reading.observation, watched(counts)
     assert not reading.exact
     assert 10_000 < o.n < truth.executions
@@ -150,7 +161,8 @@ def test_inputs_of_afl_are_its_executions_without_calibration(
     afl: Path, seeds: Path, tmp_path: Path
 ) -> None:
     counts, out = tmp_path / "counts", tmp_path / "out"
-    run(["afl-fuzz", "-s1", "-V3", "-i", seeds, "-o", out, "--", afl], counts, tmp_path / "log")
+    words = ["-i", seeds, "-o", out, "--", afl]
+    run(["afl-fuzz", "-s1", "-E20000", *words], counts, tmp_path / "log")
     reading = check(read([out])[0])
     stats, truth, o = _stats(out / "default"), watched(counts), reading.observation
     assert o.discoveries is not None
@@ -161,7 +173,7 @@ def test_inputs_of_afl_are_its_executions_without_calibration(
     fresh = truth.executions - truth.repeats
     assert fresh * 0.97 <= o.n <= fresh * _most(stats)
     assert reading.exact
-    assert o.seconds == pytest.approx(3, abs=1.5)
+    assert o.seconds == pytest.approx(int(stats["run_time"]), abs=1.5)
     assert read([out / "default"])[0].observation.n == o.n
 
 
@@ -169,7 +181,7 @@ def test_two_instances_are_one_campaign_and_imports_count_once(
     afl: Path, seeds: Path, tmp_path: Path
 ) -> None:
     counts, out = tmp_path / "counts", tmp_path / "out"
-    words = ["-V2", "-i", seeds, "-o", out, "--", afl]
+    words = ["-E15000", "-i", seeds, "-o", out, "--", afl]
     run(["afl-fuzz", "-s1", "-Ssecond", *words], counts, tmp_path / "second.log")
     time.sleep(1.1)  # AFL++ writes in whole seconds when an instance began
     # This one takes over what the other has found before it begins (AFL_IMPORT_FIRST).
@@ -195,7 +207,7 @@ def test_a_campaign_killed_and_resumed_twice_is_stitched(
     afl: Path, seeds: Path, tmp_path: Path
 ) -> None:
     counts, out, log = tmp_path / "counts", tmp_path / "out", tmp_path / "log"
-    run(["afl-fuzz", "-s1", "-V1", "-i", seeds, "-o", out, "--", afl], counts, log)
+    run(["afl-fuzz", "-s1", "-E5000", "-i", seeds, "-o", out, "--", afl], counts, log)
     first = check(read([out])[0])
     source = open_sources([out])[0]
     process = start(["afl-fuzz", "-s2", "-i", "-", "-o", out, "--", afl], counts, log)
@@ -211,6 +223,7 @@ def test_a_campaign_killed_and_resumed_twice_is_stitched(
         process.send_signal(signal.SIGKILL)
         process.wait()
     second = check(source.read())
+    before = watched(counts)
     run(["afl-fuzz", "-s3", "-V1", "-i", "-", "-o", out, "--", afl], counts, log)
     third = check(source.read())
     assert third.processes == ()
@@ -222,7 +235,9 @@ def test_a_campaign_killed_and_resumed_twice_is_stitched(
     assert len(found[2]) == len(list((out / "default" / "queue").glob("id:*"))) - 3
     # What the killed process had not written down is lost: never too many inputs.
     truth = watched(counts)
-    assert 0.5 * truth.executions < third.observation.n < truth.executions - truth.repeats * 0.9
+    assert third.observation.n < truth.executions - truth.repeats * 0.9
+    made = truth.executions - truth.repeats - (before.executions - before.repeats)
+    assert third.observation.n - second.observation.n >= 0.5 * made - 100
     again = check(read([out])[0])
     assert np.array_equal(again.observation.discoveries, found[2])
 

@@ -190,15 +190,40 @@ def _add_below(folder: str, found: list[str]) -> None:
             found.append(entry.path)
 
 
-def locked_file(path: Path, patience: float = 0.0) -> FileIO:
+PATIENCE = 5.0
+"""Seconds to wait for another's lock. One who only looks whether there is a lock has it for an
+instant; that of a killed process stays until what it was about to start has begun or ended."""
+
+
+class LockedFile(FileIO):
+    """A file with a lock on it, which goes when the file is closed.
+
+    Whoever is forked has a copy of the descriptor until it begins its program, and with it the
+    lock: so it is let go of, and not left to the end of the last copy. A copy may be closed; only
+    the process that has the lock lets go of it.
+    """
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle, "r+")
+        self._holder = os.getpid()
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if not self.closed and os.getpid() == self._holder:
+            _unlock(self.fileno())
+        super().close()
+
+
+def locked_file(path: Path, patience: float | None = None) -> LockedFile:
     """The file, made where it is missing, with a lock (flock) on it that no other process has.
 
     To close the file lets go of the lock, and so does the end of the process, however it comes.
-    Another process's lock is waited for during ``patience`` seconds; then the file is ``InUse``.
+    Another's lock is waited for during ``patience`` seconds, if not otherwise told ``PATIENCE``;
+    then the file is ``InUse``.
     BadInput where it is no plain file, or another user's; its content stays as it is.
     """
     file = _own_plain_file(path)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,6 +245,7 @@ def is_locked(path: Path) -> bool:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return False
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        _unlock(handle)
     except BlockingIOError:
         return True
     except OSError:
@@ -229,7 +255,13 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def _own_plain_file(path: Path) -> FileIO:
+def _unlock(handle: int) -> None:
+    """Let go of a lock, in whichever processes there are copies of the descriptor."""
+    with contextlib.suppress(OSError):  # a file system that has no locks had none to give
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _own_plain_file(path: Path) -> LockedFile:
     try:
         handle = os.open(path, os.O_CREAT | os.O_RDWR | _AS_IT_IS, 0o666)
     except OSError as error:
@@ -239,7 +271,7 @@ def _own_plain_file(path: Path) -> FileIO:
             f"{path} is a link; what it leads to is left alone. Remove the link, or choose another "
             "folder."
         ) from error
-    file = FileIO(handle, "r+")
+    file = LockedFile(handle)
     info = os.fstat(handle)
     if not stat.S_ISREG(info.st_mode):
         what = "no plain file"

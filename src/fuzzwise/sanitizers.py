@@ -1,4 +1,4 @@
-"""Which programs are built with a sanitizer that reserves address space by the terabyte."""
+"""What all who start programs with sanitizers in them have to know."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import mmap
 import re
 from functools import lru_cache
 from pathlib import Path
+
+MAY_WRAP = "silence_unsigned_overflow=1"
+"""UBSan's option to pass over unsigned arithmetic that wraps, which C defines.
+
+OSS-Fuzz builds with the check for the sake of its coverage, and runs with this option. A program
+that was built to end there (-fno-sanitize-recover=unsigned-integer-overflow) ends all the same."""
 
 _RUNTIME = re.compile(rb"__(?:hw)?asan_init|__msan_init|__tsan_init|libasan\.so|libtsan\.so")
 

@@ -1,7 +1,8 @@
 """What targets leave running, in sessions of their own: found by a variable, and ended.
 
-Every fuzzing process has a variable that names its folder, and whatever it starts inherits it. A
-program that is started with another environment on purpose is not found.
+Every fuzzing process has a variable that names its folder, and one that names its owner, the
+fuzzwise that started it; whatever it starts inherits both. A program that is started with another
+environment on purpose is not found.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Self
 from fuzzwise.triage.processes import adopt_orphans, ended, running
 
 VARIABLE = "FUZZWISE_SCRATCH"
+OWNER = "FUZZWISE_OWNER"
 ROUNDS = 1000
 """Looks at the children: those that are killed may have had some of their own."""
 
@@ -29,9 +31,15 @@ PATIENCE = 10.0
 """Seconds that a guard has to end everything."""
 
 
+_TOKEN = os.urandom(8).hex()
 _ANY_MARK = f"\0{VARIABLE}=".encode()
 _STRANGERS: set[int] = set()
 """Children that belong to no folder, such as the servers of black boxes: not asked again."""
+
+
+def marks(folder: Path) -> dict[str, str]:
+    """The variables of a process that this one starts, and that belongs to a folder."""
+    return {VARIABLE: str(folder.resolve()), OWNER: _own_name()}
 
 
 def end_adopted(folder: Path, known: set[int]) -> None:
@@ -62,22 +70,32 @@ def become_heir() -> None:
         adopt_orphans()
 
 
-def belonging(folder: Path) -> list[int]:
-    """All processes that belong to a folder or one below it."""
-    mark = _mark(folder)
-    return [process.pid for process in running() if mark in _variables(process.pid)]
+def belonging(folder: Path, owner: str = "") -> list[int]:
+    """All processes that belong to a folder or one below it; with an ``owner``, only its own."""
+    wanted = [_mark(folder), *([f"\0{OWNER}={owner}\0".encode()] if owner else [])]
+    return [
+        process.pid
+        for process in running()
+        if (variables := _variables(process.pid)) and all(mark in variables for mark in wanted)
+    ]
 
 
-def end_all(folder: Path) -> bool:
-    """End all processes that belong to a folder or one below it; whether there were any."""
-    found = belonging(folder)
+def end_all(folder: Path, owner: str = "") -> bool:
+    """End all processes that belong to a folder or one below it; whether there were any.
+
+    With an ``owner``, only those that it, or what it started, has started.
+    """
+    found = belonging(folder, owner)
     for pid in found:
         _kill(pid)
     return bool(found)
 
 
 class Guard:
-    """A process that ends what targets have left when this one is gone, however it goes."""
+    """A process that ends what targets have left when this one is gone, however it goes.
+
+    What this one has started, that is: the next fuzzwise may be at work in the folder by then.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -87,8 +105,9 @@ class Guard:
         """Start it; what an earlier, killed campaign has left is ended as well."""
         end_all(self._folder)
         with suppress(OSError):  # no memory: without a guard it works too
+            words = ["-P", "-m", "fuzzwise.engines.leftovers", str(self._folder), _own_name()]
             self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", "-m", "fuzzwise.engines.leftovers", self._folder],
+                [sys.executable, *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -116,14 +135,19 @@ class Guard:
 
 def main() -> None:
     """Wait until nobody holds the other end of the pipe any more, and end what is left."""
-    folder = Path(sys.argv[1])
+    folder, owner = Path(sys.argv[1]), sys.argv[2]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.stdin.buffer.read()
     deadline = time.monotonic() + PATIENCE
     quiet = 0  # looks that found nothing: a process may be about to be forked at the first
     while quiet < QUIET and time.monotonic() < deadline:
-        quiet = 0 if end_all(folder) else quiet + 1
+        quiet = 0 if end_all(folder, owner) else quiet + 1
         time.sleep(0.02)
+
+
+def _own_name() -> str:
+    """A name of this process that no other one has or had; by its number, lest a fork share it."""
+    return f"{_TOKEN}-{os.getpid():08}"
 
 
 def _mark(folder: Path) -> bytes:

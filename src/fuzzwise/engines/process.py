@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fuzzwise.engines.leftovers import VARIABLE, become_heir, end_adopted
+from fuzzwise.engines.leftovers import become_heir, end_adopted, marks
 from fuzzwise.text import clean
 
 TAIL = 1 << 18
@@ -52,7 +52,7 @@ class FuzzingProcess:
         self._process = subprocess.Popen(  # noqa: S603
             command,
             cwd=workplace or folder,
-            env={**os.environ, **environment, VARIABLE: str(folder.resolve())},
+            env={**os.environ, **environment, **marks(folder)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -62,6 +62,7 @@ class FuzzingProcess:
             restore_signals=False,
         )
         _ALIVE.add(self.pid)
+        self._kept_waiting = 0.0
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -74,6 +75,19 @@ class FuzzingProcess:
     def output(self) -> str:
         """What it has said lately, safe to print."""
         return clean(bytes(self._tail).decode(errors="replace"))
+
+    def kept_waiting(self) -> float:
+        """Seconds since this was last asked that it could have run, and had to wait for a core.
+
+        Of its first thread, which is the one that runs inputs; 0 where the kernel does not count.
+        """
+        try:
+            text = Path(f"/proc/{self.pid}/schedstat").read_text()
+            in_all = int(text.split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+        before, self._kept_waiting = self._kept_waiting, in_all
+        return max(0.0, in_all - before)
 
     def ending(self) -> Ending | None:
         """How it ended; None while it runs."""

@@ -57,15 +57,17 @@ class Start:
     executed: int = 0
     made: int = 0
     waited: float = 0.0
-    """Seconds since it last ran something."""
+    """Seconds since it last ran something, but for those in which a busy machine gave it no core:
+    these are no fault of the target."""
     files: int = 0
     """Files that it was given; 0 where that is not known."""
     through: int = 0
     """How many of them it has executed, as far as it has told."""
 
-    def look(self, passed: float, executed: int, made: int) -> None:
-        """So many seconds later."""
-        self.waited = 0.0 if executed > self.executed else self.waited + passed
+    def look(self, passed: float, executed: int, made: int, no_core: float = 0.0) -> None:
+        """So many seconds later; in ``no_core`` of them it could have run, and had no core."""
+        waited = self.waited + max(0.0, passed - no_core)
+        self.waited = 0.0 if executed > self.executed else waited
         self.executed, self.made = executed, made
 
     @property

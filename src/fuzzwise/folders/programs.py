@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fuzzwise.engines.aflplusplus.program import reproducing
-from fuzzwise.engines.contents import ELF, HARNESS, LIBFUZZER, OBSERVER, contains, is_elf
+from fuzzwise.engines.contents import ELF, HARNESS, LIBFUZZER, OBSERVER, contains
 from fuzzwise.engines.recognise import answers
 from fuzzwise.engines.registry import claiming_engine
-from fuzzwise.engines.stock.recognise import parts_of
+from fuzzwise.engines.stock.parts import CODE, parts_of
+from fuzzwise.engines.stock.recognise import has_libfuzzer, script_text
 from fuzzwise.errors import BadInput
 from fuzzwise.folders.companions import ENDINGS, Companions, companions
 from fuzzwise.folders.honoured import WITH_ENVIRONMENT
@@ -44,6 +45,7 @@ TOOLS = {
 }
 """Files beside targets that are none, by their whole names: a target may begin with any of them."""
 
+PART = "part"
 BY_NAME = ("_fuzzer", "_fuzztest", "_fuzz_test")
 """How names of targets end that OSS-Fuzz takes for one whatever is in them."""
 
@@ -54,6 +56,9 @@ _OTHERS = {
 """Marks of builds for fuzzers that have no engine here."""
 
 _NO_PROGRAMS = {".so", ".a", ".o", ".jar", ".class", ".py", ".toml"}
+_SHELL = {".sh", ".bash", ".zsh"}
+_WRAPPER_LINES = 10
+"""Within which a script that starts a target says so."""
 _FIRST = 4096
 
 
@@ -71,7 +76,16 @@ def find(tree: Tree) -> Found:
         elif _is_marked(path):
             why = f"a fuzz target that may not be executed; run: chmod +x {path.name}"
             found += Found(files=(FoundFile(path, "", why),))
-    return found
+    return Found(found.targets, tuple(_each_once(found.files)))
+
+
+def _each_once(files: Iterable[FoundFile]) -> Iterator[FoundFile]:
+    """What several wrappers start, as a library of Java, is listed with the first."""
+    known: set[Path] = set()
+    for each in files:
+        if each.taken_for != PART or each.path not in known:
+            yield each
+            known.add(each.path)
 
 
 def _tool(path: Path) -> str:
@@ -82,6 +96,8 @@ def _tool(path: Path) -> str:
 
 def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
     engine = claiming_engine(path)
+    if engine in (None, "stock") and _is_other_script(path):
+        return Found(files=(FoundFile(path, "", _NO_WRAPPER),))
     if engine is None and contains(path, OBSERVER):
         engine = "libfuzzer"
     if engine is None and path.name.endswith(BY_NAME):
@@ -98,14 +114,10 @@ def _program(tree: Tree, path: Path, is_oss_fuzz: bool) -> Found:
 
 
 def _started(tree: Tree, script: Path) -> Iterator[FoundFile]:
-    """The files in Python beside a wrapper that it names: it starts them, they are no targets."""
-    text = _start_of(script)
-    if not text.startswith(b"#!"):
-        return
-    for path in tree.files:
-        is_near = path.parent == script.parent and path.suffix in (".py", ".pkg")
-        if is_near and path.name.encode(errors="surrogateescape") in text:
-            yield FoundFile(path, "part", f"started by {script.name}", tree.shown(script))
+    """What a wrapper starts that is no target itself, as a package of Python, or classes."""
+    for path in parts_of(script)[1:]:
+        if path in tree.known and path.suffix in CODE:
+            yield FoundFile(path, PART, f"started by {script.name}", tree.shown(script))
 
 
 _UNKNOWN = "unknown"
@@ -113,6 +125,21 @@ _ONLY_CALLED_ONE = (
     "called like a fuzz target, but nothing in it is of a fuzzer, and it does not answer -help=1 "
     "as libFuzzer does"
 )
+
+
+_NO_WRAPPER = (
+    "a script that speaks of a fuzz target, but does not begin as those do that start one, with "
+    "LLVMFuzzerTestOneInput in a comment; it is not run. If it is one, name it to fuzzwise fuzz"
+)
+
+
+def _is_other_script(path: Path) -> bool:
+    """Whether a script only looks like a target, as one that builds them does: it is never run."""
+    text = script_text(path)
+    if HARNESS not in text:
+        return False
+    comments = [line for line in text.splitlines()[:_WRAPPER_LINES] if line.startswith(b"#")]
+    return path.suffix in _SHELL or not any(HARNESS in line for line in comments)
 
 
 def _why_not(path: Path, engine: str | None) -> str:
@@ -146,7 +173,7 @@ def _target(path: Path, engine: str, beside: Companions, is_oss_fuzz: bool) -> F
 
 def _knows(parts: tuple[Path, ...], option: str) -> bool:
     """Whether the libFuzzer in a target has an option; of scripts that cannot be told."""
-    programs = [part for part in parts if is_elf(part)]
+    programs = [part for part in parts if has_libfuzzer(part)]
     return not programs or any(contains(part, option.encode()) for part in programs)
 
 

@@ -21,8 +21,8 @@ from fuzzwise.serve.server import NEEDED, Server, listen
 from fuzzwise.store.address import Address
 from fuzzwise.store.places import Place
 
-PATIENCE = 20.0
-"""Seconds to wait for the page before the campaign goes on without it."""
+PATIENCE = 60.0
+"""Seconds that the page has to start, on a busy machine as well."""
 FAREWELL = 5.0
 
 

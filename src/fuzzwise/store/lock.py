@@ -17,14 +17,11 @@ FILE = "lock"
 _WIDTH = 10
 """Characters for the number of a process: each takes the place of the one before it."""
 
-PATIENCE = 1.0
-"""Seconds to wait for the lock: those who only look whether it is held hold it for an instant."""
-
 
 def hold(folder: Path) -> FileIO:
     """The lock of a folder, until it is closed; refused where another holds it."""
     try:
-        file = locked_file(folder / FILE, PATIENCE)
+        file = locked_file(folder / FILE)
     except InUse as other:
         raise BadInput(
             f"{folder}: another fuzzwise (process {other.holder or 'unknown'}) runs this campaign. "

@@ -8,8 +8,9 @@ import re
 import shlex
 import signal
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fuzzwise.errors import BadInput
@@ -55,7 +56,8 @@ class Verdict:
     """What became of an input: "crash", "timeout" or "none", and of a crash, which bug.
 
     ``file`` and ``line`` are the place in the source, empty and None where unknown; ``report`` is
-    the text that the bug was told from, without control characters.
+    the text that the bug was told from, without control characters; ``seconds`` is how long the
+    input was run, without gdb.
     """
 
     ending: str
@@ -64,6 +66,7 @@ class Verdict:
     file: str = ""
     line: int | None = None
     report: str = ""
+    seconds: float = field(default=0.0, compare=False)
 
 
 def absolute(command: Sequence[str]) -> tuple[str, ...]:
@@ -119,15 +122,18 @@ def examine(
         variables = around.joined(others)
         folder = around.folder or folder
         limited = ["/bin/sh", "-c", _shell(limits, memory), "sh", *words]
+        began = time.monotonic()
         outcome = observe(limited, stdin, limits.seconds, variables, folder, errors_only=True)
+        seconds = time.monotonic() - began
         if (seen := _from_output(outcome, depth)) is not None:
-            return seen
+            return replace(seen, seconds=seconds)
         path.write_bytes(data)  # the first run may have changed it
         text = _from_gdb(words, stdin, limits, memory, variables, folder)
         assert outcome.status is not None
         if text is None and outcome.status > 0:
-            return Verdict("none")
-        return from_report(text or "", abs(outcome.status) % _SHELL, depth)
+            return Verdict("none", seconds=seconds)
+        seen = from_report(text or "", abs(outcome.status) % _SHELL, depth)
+        return replace(seen, seconds=seconds)
 
 
 def _is_file(word: str) -> bool:

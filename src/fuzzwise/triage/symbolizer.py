@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fuzzwise.programs import find
+from fuzzwise.sanitizers import MAY_WRAP
 
 _LLVM = Path("/usr/lib")
 _OPTIONS = "LLVM_SYMBOLIZER_OPTS"
@@ -37,15 +38,12 @@ def environment(
     """
     base = os.environ if base is None else base
     common = ("symbolize=1", "abort_on_error=0", "handle_abort=1")
-    added = {
-        "ASAN_OPTIONS": (*common, f"detect_leaks={int(detect_leaks)}"),
-        "UBSAN_OPTIONS": (*common, "print_stacktrace=1"),
-    }
     # The last one of contradicting options counts.
-    result = {
-        name: ":".join(([base[name]] if base.get(name) else []) + list(options))
-        for name, options in added.items()
+    options = {
+        "ASAN_OPTIONS": (base.get("ASAN_OPTIONS"), *common, f"detect_leaks={int(detect_leaks)}"),
+        "UBSAN_OPTIONS": (MAY_WRAP, base.get("UBSAN_OPTIONS"), *common, "print_stacktrace=1"),
     }
+    result = {name: ":".join(filter(None, words)) for name, words in options.items()}
     path = symbolizer()
     if path is not None:
         for tool in ("ASAN", "MSAN", "UBSAN"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.job import Job
-from fuzzwise.engines.aflplusplus.places import AflPlaces
+from fuzzwise.engines.aflplusplus.places import NOTHING, AflPlaces
 from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.seeds import name_of
@@ -24,6 +25,12 @@ AT_ONCE = 4
 """Inputs that are examined at the same time."""
 
 DEPTH = 5
+
+EXAMINING = 10.0
+"""Seconds more than a run may take that it has under gdb, and with a symbolizer."""
+
+START = "start"
+"""The examination that tells how long the target takes to start."""
 
 
 class Finds:
@@ -40,10 +47,11 @@ class Finds:
         self._folder = folder
         self._places = AflPlaces(folder)
         self._command = absolute(job.surroundings.before(reproducing(job.command)))
-        self._hang = job.hang
-        # Under gdb and with a symbolizer everything takes longer than the run that crashed.
-        self._limits = Limits(10 + 2 * job.hang, max(16, job.memory_mib or 4096))
-        self._hanging = Limits(max(job.hang, 0.1), self._limits.memory_mib)
+        self._hang, self._startup = job.hang, job.startup
+        # Each run starts the target, which AFL++ has its fork server do once.
+        limit = job.startup + EXAMINING + 2 * job.hang
+        self._limits = Limits(limit, max(16, job.memory_mib or 4096))
+        self._start: float | None = None
         self._examinations = Examinations(workers, stop)
 
     @property
@@ -59,16 +67,41 @@ class Finds:
         self._examinations.begin(patience)
         while waiting := list(islice(self._places.finds(), AT_ONCE)):
             kinds = dict(waiting)
-            done = self._examinations.verdicts(
-                {path: self._task(path, kind) for path, kind in waiting}
-            )
-            for path, verdict in done.items():
+            done = self._examinations.verdicts(self._tasks(kinds))
+            for key, verdict in done.items():
+                if not isinstance(key, Path):
+                    self._started(verdict)
                 # When afl-fuzz is started again, they are put aside, and come by other names.
-                if path.exists():
-                    self.take(path, verdict, kinds[path], n, seconds)
+                elif key.exists():
+                    self.take(key, verdict, kinds[key], n, seconds)
             if not done or not self._examinations.possible:
                 return False
         return True
+
+    def _tasks(self, kinds: Mapping[Path, str]) -> dict[Path | str, Task]:
+        """What to have examined; hangs when it is known how long the target takes to start."""
+        tasks: dict[Path | str, Task] = {}
+        for path, kind in kinds.items():
+            limits = self._limits if kind != "timeout" else self._hanging()
+            if limits is not None:
+                content = partial(_content, path)
+                tasks[path] = Task(self._command, content, path.name, limits, DEPTH)
+            else:
+                tasks[START] = Task(self._command, lambda: NOTHING, START, self._limits, DEPTH)
+        return tasks
+
+    def _started(self, verdict: Verdict) -> None:
+        """The target was run on next to nothing; what has no end tells of no start."""
+        self._start = self._startup if verdict.ending == "timeout" else verdict.seconds
+
+    def _hanging(self) -> Limits | None:
+        """What an input may take that AFL++ saw hang; None as long as that is not known.
+
+        AFL++ counts from where its fork server begins. A start does not always take the same.
+        """
+        if self._start is None:
+            return None
+        return Limits(max(self._hang, 0.1) + 2 * self._start, self._limits.memory_mib)
 
     def take(self, path: Path, verdict: Verdict, kind: str, n: int, seconds: float) -> None:
         """An input was examined: move it to where it belongs."""
@@ -88,10 +121,6 @@ class Finds:
         home.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, home / f"id:seed,{name_of(path)}")
         self.look(n, seconds)
-
-    def _task(self, path: Path, kind: str) -> Task:
-        limits = self._hanging if kind == "timeout" else self._limits
-        return Task(self._command, partial(_content, path), path.name, limits, DEPTH)
 
 
 def _content(path: Path) -> bytes:

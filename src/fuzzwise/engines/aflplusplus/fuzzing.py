@@ -16,7 +16,7 @@ from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.launch import command, variables
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.process import AflProcess, bad_seeds, complaint, tried
-from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, reproducing
+from fuzzwise.engines.aflplusplus.program import check_target, find_afl_fuzz, map_size, reproducing
 from fuzzwise.engines.observer.folder import CampaignFolder, fingerprint
 from fuzzwise.engines.observer.observed import CorpusFiles, refusal, sound_state
 from fuzzwise.engines.observer.seeds import name_of
@@ -198,9 +198,20 @@ class Fuzzing:
         seeds = None if going_on else self._places.seeds
         self._process = AflProcess(
             command(afl, self.job, seeds, self._places.output),
-            variables(afl, self.job, self.folder, self.seconds),
+            variables(afl, self.job, self.folder, self.seconds, self._map_size()),
             scratch,
             self.job.surroundings.folder,
+        )
+
+    def _map_size(self) -> int:
+        """That of the target; where it does not answer, that of the counts that go on."""
+        known = self.state.map_size if self.state and self.state.ready else 0
+        return map_size(
+            self.job.program,
+            self.folder.scratch,
+            known=known,
+            startup=self.job.startup,
+            surroundings=self.job.surroundings,
         )
 
     def _has_to_read_anew(self) -> bool:

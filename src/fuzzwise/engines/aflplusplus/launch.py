@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.library import observer
-from fuzzwise.engines.aflplusplus.program import AflFuzz, map_size
+from fuzzwise.engines.aflplusplus.program import AflFuzz
 from fuzzwise.engines.contract import SPECIES
 from fuzzwise.engines.observer.folder import CampaignFolder
-from fuzzwise.sanitizers import is_sanitized
+from fuzzwise.sanitizers import MAY_WRAP, is_sanitized
 
 GIVES_UP_AT_BAD_SEEDS = (4, 6)
 """The version from which on afl-fuzz ends at a seed that crashes, unless it is told not to."""
@@ -41,7 +41,9 @@ def command(afl: AflFuzz, job: Job, seeds: Path | None, output: Path) -> list[st
     return [*words, *job.options, "--", *job.command]
 
 
-def variables(afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float) -> dict[str, str]:
+def variables(
+    afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float, map_size: int
+) -> dict[str, str]:
     """What afl-fuzz and the observer in it are told; ``seconds`` the campaign has had already."""
     asan = f"{_SANITIZER}:detect_leaks=0:allocator_may_return_null=1"
     if job.memory_mib:
@@ -56,10 +58,10 @@ def variables(afl: AflFuzz, job: Job, folder: CampaignFolder, seconds: float) ->
         "AFL_HANG_TMOUT": str(_milliseconds(job.hang)),
         # afl-fuzz insists on these where anything is said at all.
         "ASAN_OPTIONS": _joined("ASAN_OPTIONS", asan),
-        "UBSAN_OPTIONS": _joined("UBSAN_OPTIONS", f"{_SANITIZER}:halt_on_error=1"),
+        "UBSAN_OPTIONS": f"{MAY_WRAP}:{_joined('UBSAN_OPTIONS', f'{_SANITIZER}:halt_on_error=1')}",
         "MSAN_OPTIONS": _joined("MSAN_OPTIONS", f"exit_code=86:{_SANITIZER}"),
         "FUZZWISE_STATE": str(folder.state.resolve()),
-        "FUZZWISE_MAP_SIZE": str(map_size(job.program, folder.scratch)),
+        "FUZZWISE_MAP_SIZE": str(map_size),
         "FUZZWISE_PARENT": str(os.getpid()),
         "FUZZWISE_PER_SEED": str(int(job.per_seed)),
         "FUZZWISE_SPECIES": str(SPECIES.index(job.species)),

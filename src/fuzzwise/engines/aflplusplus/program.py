@@ -17,6 +17,7 @@ from fuzzwise.files import stamp
 from fuzzwise.programs import find
 from fuzzwise.text import clean, printable
 from fuzzwise.triage.examine import INPUT
+from fuzzwise.triage.surroundings import ANYWHERE, Surroundings
 
 INSTALL = "Install it with: apt-get install afl++"
 COMPILERS = ("afl-clang-fast", "afl-cc", "afl-gcc-fast")
@@ -27,7 +28,10 @@ DEFAULT_MAP_SIZE = 65536
 
 MOST_MAP_SIZE = 1 << 27
 PATIENCE = 10.0
-"""Seconds that a target has to tell the size of its map."""
+"""Seconds that a target has at least to tell the size of its map."""
+
+TRIES = 3
+"""How often a program is asked that is killed before it answers."""
 
 TO_STDERR = ("/bin/sh", "-c", 'exec "$@" >&2', "sh")
 """What stands before a command whose output matters, all of it."""
@@ -106,26 +110,67 @@ def reproducing(command: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def map_size(program: Path, scratch: Path) -> int:
-    """How many bytes the target's coverage map has."""
-    return _map_size(program, stamp(program), scratch)
+def map_size(
+    program: Path,
+    scratch: Path,
+    *,
+    known: int = 0,
+    startup: float = 0.0,
+    surroundings: Surroundings = ANYWHERE,
+) -> int:
+    """How many bytes the target's coverage map has.
+
+    ``known`` is the size that its counts were begun with, 0 where there are none. It stays where
+    the target does not answer: that says nothing of its map. Where nothing is known, the target
+    has its ``startup`` to answer, as what is taken for its answer then stays.
+    """
+    patience = PATIENCE if known else max(PATIENCE, startup)
+    try:
+        return _told_map_size(program, stamp(program), scratch, patience, surroundings)
+    except _NoAnswer:
+        return known or DEFAULT_MAP_SIZE
+
+
+class _NoAnswer(Exception):
+    """Not kept by the cache: it may answer when it is asked again."""
 
 
 @lru_cache(maxsize=1024)
-def _map_size(program: Path, changed: tuple[int, int, int], scratch: Path) -> int:  # noqa: ARG001
-    said = _said([str(program)], {"AFL_DUMP_MAP_SIZE": "1"}, scratch)
+def _told_map_size(
+    program: Path,
+    changed: tuple[int, int, int],  # noqa: ARG001
+    scratch: Path,
+    patience: float,
+    surroundings: Surroundings,
+) -> int:
+    variables = surroundings.joined({"AFL_DUMP_MAP_SIZE": "1"})
+    said = _said([str(program)], variables, scratch, patience, surroundings.folder)
     numbers = re.findall(r"^\d{1,9}$", said, re.MULTILINE)
     size = int(numbers[-1]) if numbers else 0
-    return size if 0 < size <= MOST_MAP_SIZE else DEFAULT_MAP_SIZE
+    if not 0 < size <= MOST_MAP_SIZE:
+        raise _NoAnswer
+    return size
 
 
-def _said(command: Sequence[str], variables: dict[str, str], scratch: Path) -> str:
-    """What a program prints; it is ended, with all that it started, after a while."""
-    process = FuzzingProcess([*TO_STDERR, *command], variables, scratch)
-    deadline = time.monotonic() + PATIENCE
-    while (ending := process.ending()) is None and time.monotonic() < deadline:
-        wait_for_any([process], 0.2)
-    if ending is None:
-        process.kill()
-        return ""
-    return ending.output
+def _said(
+    command: Sequence[str],
+    variables: dict[str, str],
+    scratch: Path,
+    patience: float = PATIENCE,
+    workplace: Path | None = None,
+) -> str:
+    """What a program prints; it is ended, with all that it started, after a while.
+
+    One that somebody has killed is asked again.
+    """
+    for _ in range(TRIES):
+        process = FuzzingProcess([*TO_STDERR, *command], variables, scratch, workplace)
+        deadline = time.monotonic() + patience
+        while (ending := process.ending()) is None and time.monotonic() < deadline:
+            wait_for_any([process], 0.2)
+        if ending is None:
+            process.kill()
+            return ""
+        if ending.kind != "killed":
+            return ending.output
+    return ""

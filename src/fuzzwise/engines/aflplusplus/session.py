@@ -61,7 +61,7 @@ class AflSession:
         """Run the target once on an input."""
         job = self._job
         command = job.surroundings.before(reproducing(job.command))
-        return reproduce(command, data, job.hang, job.memory_mib or 4096)
+        return reproduce(command, data, job.hang, job.memory_mib or 4096, job.startup)
 
     def totals(self) -> Totals | None:
         """What is known: in the midst of a turn, how far it was a moment ago."""

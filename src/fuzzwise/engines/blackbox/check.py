@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 from fuzzwise.engines.blackbox import wire
@@ -18,12 +19,20 @@ RUNS = 6
 Several of them, since some programs crash on their seed only now and then."""
 
 LONG_AGO = 1000
-TRIES = 2
-"""Servers that may end without an answer: one may have been killed by somebody."""
+TRIES = 3
+"""Servers in a row that may end without an answer, and runs that may be late or killed: one or two
+may have been killed by somebody, or have had no time on a busy machine."""
+
+MAY_BE_CHANCE = (wire.Type.HANG, wire.Type.OUT_OF_MEMORY)
+"""How a run ends that is late, or was killed."""
 
 
-def check(target: Target, limits: Limits | None = None) -> list[str]:
+def check(
+    target: Target, limits: Limits | None = None, stop: threading.Event | None = None
+) -> list[str]:
     """Sentences about a program that is missing, ignores its input, or fails on its seed.
+
+    Once ``stop`` is set nothing is tried again, and what might be chance is not told.
 
     Reading is told from the time of the file's last access, which a mapping (mmap) changes as
     well; where the file system keeps no such times (noatime), nothing is said about it.
@@ -35,7 +44,7 @@ def check(target: Target, limits: Limits | None = None) -> list[str]:
         try:
             server = single_server(target, within, 0)
             try:
-                return _problems(server, target, within, name)
+                return _problems(server, target, within, name, stop or threading.Event())
             finally:
                 server.close()
         except BadInput as problem:
@@ -43,13 +52,20 @@ def check(target: Target, limits: Limits | None = None) -> list[str]:
     return said
 
 
-def _problems(server: Server, target: Target, limits: Limits, name: str) -> list[str]:
+def _problems(
+    server: Server, target: Target, limits: Limits, name: str, stop: threading.Event
+) -> list[str]:
     for run in range(RUNS):
         if run and not _age(server.input_path):
             return []  # a program that removes or moves its input knows of it
-        server.ask(0, 1, None)
-        record = next_outcome(server, limits.seconds + SLACK, target.command[0])
-        server.answer(SLACK)  # the mark at the end of the batch
+        for _ in range(TRIES):
+            server.ask(0, 1, None)
+            record = next_outcome(server, limits.seconds + SLACK, target.command[0])
+            server.answer(SLACK)  # the mark at the end of the batch
+            if record.type not in MAY_BE_CHANCE:
+                break
+            if stop.is_set():
+                return []
         if problem := _failure(record, limits):
             return [f"{name}: {problem}"]
     if _was_read(server.input_path):

@@ -164,9 +164,9 @@ class _StoppableRunner(Runner):
             assert stdin is not None
             stdin.close()
 
-    def _start(self, inject: bool) -> Server:
+    def _try_to_start(self, inject: bool) -> Server | None:
         # Known before the look at the event: whoever sets it ends a server that it sees.
-        self._server = server = super()._start(inject)
+        self._server = server = super()._try_to_start(inject)
         if self._stop.is_set():
             self.close()
             raise _Stopped

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from fuzzwise.errors import BadInput
 from fuzzwise.programs import find
+from fuzzwise.sanitizers import MAY_WRAP
 
 ABORT = "abort_on_error=1:symbolize=0"
 SANITIZER_OPTIONS = {
     # gcc's runtime, a shared library, insists on being loaded before any other unless told.
     "ASAN_OPTIONS": f"{ABORT}:detect_leaks=0:allocator_may_return_null=1:verify_asan_link_order=0",
-    "UBSAN_OPTIONS": f"{ABORT}:halt_on_error=1",
+    "UBSAN_OPTIONS": f"{MAY_WRAP}:{ABORT}:halt_on_error=1",
     "MSAN_OPTIONS": f"{ABORT}:allocator_may_return_null=1",
     "TSAN_OPTIONS": f"{ABORT}:halt_on_error=1",
 }

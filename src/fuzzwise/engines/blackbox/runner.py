@@ -167,6 +167,14 @@ class Runner:
         self.mode = "spawn"
 
     def _start(self, inject: bool) -> Server:
+        for _ in range(FRUITLESS_STARTS):
+            server = self._try_to_start(inject)
+            if server is not None:
+                return server
+        raise self._no_start(inject)
+
+    def _try_to_start(self, inject: bool) -> Server | None:
+        """A server; None where it was killed, or came too late: another may do better."""
         server = Server(
             [str(self._program), *self._target.command[1:]],
             self._settings,
@@ -177,10 +185,16 @@ class Runner:
         hello = server.answer(HANDSHAKE)
         if hello is not None and hello.type == wire.Type.HELLO:
             return server
+        is_late = not server.has_ended
         server.close()
         if hello is not None:
             raise BadInput(self._refusal(hello.exit_code))
-        raise BadInput(
+        if server.was_killed or (is_late and not (inject and self.mode == "auto")):
+            return None
+        raise self._no_start(inject)
+
+    def _no_start(self, inject: bool) -> BadInput:
+        return BadInput(
             f"The fork server did not start inside {self._program}; use mode='spawn' (or 'auto', "
             "which tries both)."
             if inject

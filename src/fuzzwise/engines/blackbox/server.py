@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -40,6 +41,8 @@ class Server:
         self.input_path = self._folder / "in" / f"input{suffix}"
         self._control, self._results = -1, -1
         self._pending = b""
+        self.has_ended = False
+        """Whether an answer did not come since nobody is there any more."""
         self._native = native()
         control_end, self._control = os.pipe()
         self._results, results_end = os.pipe()
@@ -128,6 +131,7 @@ class Server:
                 return None
             data = os.read(self._results, 1 << 16)
             if not data:
+                self.has_ended = True
                 return None
             self._pending += data
         record, self._pending = (
@@ -135,6 +139,11 @@ class Server:
             self._pending[wire.RECORD.size :],
         )
         return wire.unpack(record)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody killed it, or its warden; known once it is closed."""
+        return self._process.returncode in (-signal.SIGKILL, wire.SERVER_KILLED)
 
     def close(self) -> None:
         """End the server and all that it started; its folder goes too."""

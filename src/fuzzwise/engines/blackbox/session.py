@@ -217,8 +217,10 @@ class BlackBoxSession:
         """Refuse, once in a generation, a target that cannot be fuzzed."""
         if tally.checked:
             return
-        if problems := check(target, self._settings.limits):
+        if problems := check(target, self._settings.limits, self._stop):
             raise BadInput(problems[0])
+        if self._stop.is_set():
+            return  # it may not have been checked to the end
         tally.checked = True
         tally.save(self._folder / PROGRESS)
 

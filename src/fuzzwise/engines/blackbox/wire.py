@@ -18,6 +18,9 @@ HEAD = struct.Struct("=6Q2d13Q")
 BATCH = struct.Struct("=3Q")
 RECORD = struct.Struct("=Ii4QIi")
 MIB = 1 << 20
+SERVER_KILLED = 3
+"""How a warden ends whose server somebody killed."""
+
 SCRATCH_FILES = 4
 """Times the largest file: what a run may have in its folder."""
 

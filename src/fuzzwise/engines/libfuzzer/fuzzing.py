@@ -171,7 +171,9 @@ class Fuzzing:
             passed, clock = now - clock, now
             self._seconds += passed
             self._take_core()
-            self.start.look(now - started, self._executed - first[1], self._inputs - first[0])
+            no_core = min((p.kept_waiting() for p in self._processes if p), default=0.0)
+            executed, made = self._executed - first[1], self._inputs - first[0]
+            self.start.look(now - started, executed, made, no_core)
             self.start.files, self.start.through = self._seeds.files, self._executed_since_start
             if self.start.made:
                 self._lives.has_made_one()

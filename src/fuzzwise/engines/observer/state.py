@@ -23,6 +23,8 @@ VERSION = 2
 MAX_JOBS = 64
 WINDOWS = (1, 10)
 PATH = 2
+BUCKETS = 8
+"""Features of an edge, one for each class of hit counts: FW_BUCKETS of the C that counts."""
 
 
 class _Slot(ctypes.Structure):
@@ -145,6 +147,11 @@ class State:
             return False
         self._check_version()
         return True
+
+    @property
+    def map_size(self) -> int:
+        """How many edges there is room for: the size of the map that is counted."""
+        return int(self.head.features) // BUCKETS
 
     @property
     def stability(self) -> float | None:

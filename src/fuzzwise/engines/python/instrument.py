@@ -167,6 +167,7 @@ class _Locked:
         return self._file
 
     def __exit__(self, *_: object) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_UN)  # not only here: a fork has a copy of the file
         os.close(self._file)
 
 

@@ -40,7 +40,7 @@ def _one_input(plan: TargetPlan) -> tuple[str, ...]:
 
 
 def _made_of(plan: TargetPlan) -> tuple[Path, ...]:
-    from fuzzwise.engines.stock.recognise import parts_of
+    from fuzzwise.engines.stock.parts import parts_of
 
     return parts_of(plan.program)
 

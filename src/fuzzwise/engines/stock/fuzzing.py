@@ -13,15 +13,14 @@ from fuzzwise.engines.libfuzzer.endings import check_options, in_short, is_unsee
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.lives import DEAF, ENDLESS, HOPELESS, KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
-from fuzzwise.engines.observer.folder import fingerprint
 from fuzzwise.engines.process import Ending, wait_for_any
 from fuzzwise.engines.starting import LOADING, Start, overdue
 from fuzzwise.engines.stock.corpus import Corpus
 from fuzzwise.engines.stock.counts import KIND, Counts, StockFolder, counts_in
 from fuzzwise.engines.stock.lines import Said
+from fuzzwise.engines.stock.parts import build_of, parts_of
 from fuzzwise.engines.stock.problems import explain, mute, stuck
 from fuzzwise.engines.stock.process import AFTER_INPUT, StockProcess
-from fuzzwise.engines.stock.recognise import parts_of
 from fuzzwise.engines.stock.settings import StockSettings
 from fuzzwise.engines.stock.words import options, variables
 from fuzzwise.errors import BadInput
@@ -72,7 +71,7 @@ class Fuzzing:
         self.plan = plan
         self.settings: StockSettings = plan.settings or StockSettings()
         check_program(plan.program)
-        build = " ".join(fingerprint(part) for part in parts_of(plan.program))
+        build = build_of(parts_of(plan.program))
         words = (str(plan.program.resolve()),)
         self._launch = Launch(words, build, surroundings=plan.surroundings)
         self.folder = folder
@@ -165,7 +164,8 @@ class Fuzzing:
         if said and said.loaded is not None:
             made = max(1, made)  # it is through with its corpus, and tells how many later
         executed = self.start.executed + 1 if said and said.has_run else self.start.executed
-        self.start.look(min(passed, self._clock - self._started_at), executed, made)
+        no_core = process.kept_waiting() if process else 0.0
+        self.start.look(min(passed, self._clock - self._started_at), executed, made, no_core)
         self.start.files = self.corpus.given
         self.start.through = said.through if said else 0
         if process and said and said.loaded is not None and not self._renewing:

@@ -15,6 +15,7 @@
 #define FW_BIND_NOW "fuzzwise" /* the value tells that the variable is ours */
 
 enum { FW_STDIN = 1, FW_REPORT_ALL = 2, FW_KEEP_OUTPUT = 4 };
+enum { FW_SERVER_KILLED = 3 }; /* how a warden ends whose server somebody killed */
 
 /* The file that Python writes: this head, then the two paths with their final NUL, the seed, and
    the other files; all numbers are 64 bits wide. wire.py has the same layout. */

@@ -46,11 +46,21 @@ static void limit_files(const struct fw_head *head) {
   setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
 }
 
+/* A warden that was killed before the server asked to be told so would never be missed: then
+   nobody holds the other end of this pipe. In a namespace of its own, a server has no parent to
+   compare with. */
+static void end_with_warden(const int life[2]) {
+  close(life[1]);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  struct pollfd warden = {.fd = life[0], .events = POLLIN};
+  if (poll(&warden, 1, 0) != 0) _exit(0);
+  close(life[0]);
+}
+
 static void __attribute__((noreturn)) serve(const struct fw_config *config, char **command) {
   const char *library = getenv(FW_PRELOAD_VARIABLE);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   personality(ADDR_NO_RANDOMIZE); /* where it is allowed: a run is the same each time */
   keep_open((int)config->head->control_fd, library != NULL);
   keep_open((int)config->head->results_fd, library != NULL);
@@ -69,18 +79,23 @@ static void __attribute__((noreturn)) serve(const struct fw_config *config, char
   _exit(127);
 }
 
-/* Waits until the server, or the process that started the warden, is gone. */
-static void watch(pid_t server, pid_t parent, const sigset_t *open_mask) {
+/* Waits until the server, or the process that started the warden, is gone: how the warden ends. */
+static int watch(pid_t server, pid_t parent, const sigset_t *open_mask) {
   const struct timespec often = {0, LOOK_EVERY * 1000000};
   struct pollfd life = {.fd = 0, .events = POLLIN};
   while (getppid() == parent) {
     if (ppoll(&life, 1, &often, open_mask) > 0) {
       char byte;
-      if (read(0, &byte, 1) <= 0) return;
+      if (read(0, &byte, 1) <= 0) return 0;
     }
-    for (pid_t ended; (ended = waitpid(-1, NULL, WNOHANG | __WALL)) != 0;)
-      if (ended == server || ended < 0) return;
+    int status = 0;
+    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG | __WALL)) != 0;) {
+      if (ended == server && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return FW_SERVER_KILLED;
+      if (ended == server || ended < 0) return 0;
+    }
   }
+  return 0;
 }
 
 static void remove_folder(const char *path) {
@@ -101,16 +116,19 @@ int main(int argc, char **argv) {
   sigprocmask(SIG_BLOCK, &children, &before);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   unshare(CLONE_NEWPID); /* where it is allowed: the server's end is then that of all below it */
+  int life[2];
+  if (pipe2(life, O_CLOEXEC) < 0) return 2;
   pid_t server = fork();
   if (server == 0) {
     sigprocmask(SIG_SETMASK, &before, NULL);
+    end_with_warden(life);
     serve(config, argv + 3);
   }
   sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_child}, NULL);
   close((int)config->head->control_fd);
   close((int)config->head->results_fd);
-  if (server > 0) watch(server, parent, &before);
+  int ending = server > 0 ? watch(server, parent, &before) : 0;
   fw_end_descendants(0);
   remove_folder(argv[2]);
-  return 0;
+  return ending;
 }
