@@ -25,6 +25,7 @@ from campaign_strategies import UNSAFE
 from fuzzwise.report import short
 from fuzzwise.report.campaign.view import SUMMARY_EVERY, View
 from fuzzwise.store.states import CampaignState
+from waiting import PATIENCE
 
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
@@ -208,7 +209,7 @@ def _on_terminal(count: int, sizes: list[tuple[int, int]], term: str = "xterm") 
             written.append(_until(master, lambda text: "DRAWN" in text))
         child.stdin.close()
         written.append(_until(master, lambda text: "AFTER" in text))
-        assert child.wait(20) == 0
+        assert child.wait(PATIENCE) == 0
     finally:
         child.kill()
         child.wait()
@@ -219,7 +220,7 @@ def _on_terminal(count: int, sizes: list[tuple[int, int]], term: str = "xterm") 
 
 def _until(master: int, seen: Callable[[str], bool]) -> str:
     data = b""
-    end = time.monotonic() + 600
+    end = time.monotonic() + PATIENCE
     while not seen(data.decode(errors="replace")):
         assert time.monotonic() < end, data
         if select.select([master], [], [], 1)[0]:

@@ -8,7 +8,7 @@ import pytest
 from fuzzwise.engines.go.counts import placed
 from fuzzwise.engines.go.lines import Group
 from fuzzwise.estimators.recent_rate import RecentRate
-from fuzzwise.judge import until
+from fuzzwise.judge import Terms, judge, until
 from fuzzwise.model import Observation
 from fuzzwise.snapshot import Campaign, read, write
 from fuzzwise.store.sql.observations import pack, unpack
@@ -77,6 +77,28 @@ def test_what_was_known_earlier_has_all_of_the_group_that_is_cut():
     assert len(until(observation, 100).discoveries) == 4
     assert len(until(observation, 250).discoveries) == 8
     assert until(observation, 2).discoveries.tolist() == [1, 2]
+
+
+def test_the_stop_is_forecast_as_soon_as_where_every_number_is_known():
+    rng = np.random.default_rng(7)
+    times = 200 * np.exp(np.cumsum(rng.exponential(1 / 200, 1400)))  # Δ = 200/m after m inputs
+    n, line = 120_000, 3000
+    known = np.unique(np.ceil(times[times <= n])).astype(np.int64)
+    ends, counts = np.unique(-(-known // line) * line, return_counts=True)
+    pairs = zip(ends.tolist(), counts.tolist(), strict=True)
+    found, looks = placed([Group(end - line, end, count) for end, count in pairs])
+    for risk in (1e-3, 3e-4, 1e-4):
+        exact = judge(Observation(n, discoveries=known), Terms(risk)).inputs_to_stop
+        told = Observation(n, discoveries=found, counted_at=looks)
+        left = judge(told, Terms(risk)).inputs_to_stop
+        assert left.value == pytest.approx(exact.value, rel=0.35), "a look is 10% more inputs"
+
+
+def test_a_stop_that_is_further_away_than_inputs_are_counted_is_never_known():
+    n = 10**6
+    new = np.arange(1, n + 1)
+    all_new = Observation(n, discoveries=new, counted_at=np.array([0, n // 2]))
+    assert judge(all_new, Terms(1e-15)).earliest_stop is None
 
 
 def test_looks_are_kept_by_the_store_and_by_snapshot_files(tmp_path):

@@ -94,7 +94,7 @@ def test_of_targets_without_bugs_those_that_show_more_new_coverage_get_more_time
     slow, usual, fast = growing(RiskRate(), 600, 10, 40, 160, known=100.0)
     assert slow < usual < fast
     assert fast > 1.5 / 3
-    assert slow > 0.5 / 3  # half of an equal share is nobody's but its own
+    assert slow > RiskRate().even / 3  # that part of an equal share is nobody's but its own
 
 
 def test_without_the_even_part_time_goes_in_proportion_to_what_is_to_be_found():
@@ -110,8 +110,9 @@ def test_in_proportion_a_small_target_counts_as_much_as_a_large_one():
 
 
 def test_what_coverage_is_worth_does_not_depend_on_how_much_all_have():
-    few = growing(RiskRate(), 300, 1, 4, 16)
-    many = growing(RiskRate(), 300, 100, 400, 1600)
+    # One more species is expected of each, which counts beside one or two, but not beside ten.
+    few = growing(RiskRate(), 300, 10, 40, 160)
+    many = growing(RiskRate(), 300, 1000, 4000, 16000)
     assert few == pytest.approx(many, abs=0.06)
 
 

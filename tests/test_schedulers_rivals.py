@@ -38,6 +38,30 @@ def test_coverage_rate_takes_who_saw_most_new_species_a_second():
     assert {scheduler.choose() for _ in range(50)} == {0}
 
 
+@pytest.mark.parametrize("name", ["boian/coverage", "coverage-rate"])
+def test_what_a_first_turn_discovered_counts(name):
+    scheduler = Scheduler(find(name).policy, 3, np.random.default_rng(1))
+    for discoveries in (3, 40, 0):
+        arm = scheduler.choose()
+        shown = EpochResult(1000, 1.0, species=500, discoveries=discoveries)
+        scheduler.learn(arm, shown)
+    first, second, third = shares(scheduler, 3, 100)  # ε of Boian rises with every choice
+    assert second > 0.8
+    assert max(first, third) < 0.2
+
+
+def test_hypofuzz_counts_from_the_last_discovery_not_from_the_epoch():
+    # 1,000 runs a second each; the values are 1000/500 = 2, 1000/1000 = 1 and 1000/4000 = 1/4.
+    scheduler = Scheduler(find("hypofuzz/coverage").policy, 3, np.random.default_rng(1))
+    for since in (500, 1000, 4000):
+        arm = scheduler.choose()
+        shown = EpochResult(10_000, 10.0, species=50, discoveries=9, runs_since=since)
+        scheduler.learn(arm, shown)
+    weights = np.exp([2.0, 1.0, 0.25])
+    expected = list(weights / weights.sum())
+    assert shares(scheduler, 3, 20_000) == pytest.approx(expected, abs=0.015)
+
+
 def test_what_an_initial_corpus_covers_is_no_discovery():
     scheduler = started(CoverageRate(epsilon=0.0), 100_000, 5)
     assert scheduler.belief(0) == scheduler.belief(1) == 0.0
@@ -48,8 +72,9 @@ def test_all_of_them_prefer_who_still_grows(name):
     policy = find(name).policy
     scheduler = started(policy, 10, 10)
     for round_ in range(1, 6):
-        scheduler.learn(0, EpochResult(runs=1, seconds=1.0, species=10 + 50 * round_))
-        scheduler.learn(1, EpochResult(runs=1000, seconds=1.0, species=10))
+        grown = EpochResult(1000, 1.0, species=10 + 50 * round_, discoveries=50, runs_since=100)
+        scheduler.learn(0, grown)
+        scheduler.learn(1, EpochResult(1000, 1.0, species=10, runs_since=1000 * round_))
     first, second = shares(scheduler, 2)
     assert first > 1.5 * second
 
@@ -59,7 +84,7 @@ def test_clusterfuzz_draws_by_its_weights():
     scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=12))
     scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10))
     scheduler.learn(2, EpochResult(runs=100, seconds=1.0, species=12, bugs=1))
-    scheduler.learn(3, EpochResult(runs=5, seconds=1.0, species=12, bugs=1))
+    scheduler.learn(3, EpochResult(runs=5, seconds=1.0, species=10, bugs=1))  # flat, too
     total = 1 + 0.75 + 0.5 + 0.1
     expected = [w / total for w in (1, 0.75, 0.5, 0.1)]
     assert shares(scheduler, 4, 20_000) == pytest.approx(expected, abs=0.015)
@@ -71,6 +96,23 @@ def test_clusterfuzz_gives_a_new_target_five_times_the_chance():
         scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=species))
     first, second = shares(scheduler, 2, 20_000)
     assert second / first == pytest.approx(5.0, rel=0.1)
+
+
+def test_clusterfuzz_raises_a_new_target_even_if_it_crashes():
+    scheduler = started(ClusterFuzz(new=3), 10, 10)
+    for species in (11, 12, 13):
+        scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=species))
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10, bugs=1))
+    first, second = shares(scheduler, 2, 20_000)
+    assert second / first == pytest.approx(5.0, rel=0.1)
+
+
+def test_clusterfuzz_takes_growth_below_a_hundredth_as_none():
+    scheduler = started(ClusterFuzz(new=0), 1000, 1000)
+    scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=1020))
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=1005))
+    first, second = shares(scheduler, 2, 20_000)
+    assert second / first == pytest.approx(0.75, rel=0.1)
 
 
 @pytest.mark.parametrize("make", [lambda: CoverageRate(epsilon=2.0), lambda: ClusterFuzz(new=-1)])

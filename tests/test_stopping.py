@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from fuzzwise.errors import BadInput, NotEstimable
 from fuzzwise.forecast import as_seconds, expected_path, inputs_left
-from fuzzwise.judge import Terms, judge, until
+from fuzzwise.judge import Terms, judge, judge_history, judge_log, judge_together, until
 from fuzzwise.lab.urn.urn import Urn, simulate
 from fuzzwise.model import Observation
+from fuzzwise.report import judgement_words, left
 from fuzzwise.stopping import (
     AcceptedRisk,
     AllOf,
@@ -35,6 +36,13 @@ def test_looks_only_when_the_inputs_are_a_tenth_more():
     assert rule(replace(QUIET, n=109), since=100).estimate is None
     assert rule(replace(QUIET, n=110), since=100).estimate is not None
     assert rule(replace(QUIET, n=1000), since=100).estimate is not None
+
+
+def test_where_inputs_were_lost_a_look_is_not_had_again():
+    rule = AcceptedRisk(0.5)
+    lost = rule(replace(QUIET, n=240), since=300)
+    assert (lost.estimate, lost.stop) == (None, False)
+    assert lost.detail == f"Next look at {rule.next_look(300):,} inputs."
 
 
 def test_error_budget_of_all_looks_adds_up():
@@ -303,6 +311,26 @@ def test_a_stop_that_is_held_back_is_taken_at_once_when_nothing_is_in_the_way():
     o = Observation(n=450, discoveries=ints([1, 2]))
     stopped = judge(o, terms, looked=0)
     assert (stopped.reached, stopped.looked, stopped.held_back) == (True, True, "")
+
+
+def test_nothing_is_told_as_left_where_a_stop_is_held_back():
+    terms, o = Terms(accepted_risk=0.1), Observation(n=400, seconds=4.0, discoveries=ints([1, 2]))
+    few = replace(o, n=4000, waiting=0.06, tried=3)
+    build = judge_history(o, terms, unsettled="seeds wait")
+    free = judge(o, terms)
+    for held in (
+        judge(o, terms, unsettled="seeds wait"),
+        build,
+        judge_together([free, build], [1.0, 1.0]),
+        judge(few, terms),
+        judge_log([few], terms),
+    ):
+        assert held.held_back
+        known = (held.inputs_left, held.seconds_left, held.inputs_to_stop, held.seconds_to_stop)
+        assert known == (None, None, None, None)
+        assert (held.next_look, held.earliest_stop, held.seconds_to_decision) == (None, None, None)
+        assert (left.in_words(held), left.inputs_in_words(held)) == ("", "")
+        assert len(judgement_words.decision(held)) == 1
 
 
 def test_nothing_is_held_back_where_the_rule_has_not_said_stop():

@@ -12,7 +12,7 @@ from fuzzwise.errors import NotEstimable
 from fuzzwise.estimators.base import need_discoveries
 from fuzzwise.estimators.intervals import normal_quantile
 from fuzzwise.estimators.registry import DEFAULT, find
-from fuzzwise.model import Estimate, Floats, Observation
+from fuzzwise.model import Estimate, Floats, Ints, Observation
 
 
 class TooMany(NotEstimable):
@@ -33,6 +33,9 @@ NEAR = np.linspace(0, log(FURTHEST), 400)
 
 MOST_LISTED = 200_000
 """Discoveries to come that are listed one by one."""
+
+LATEST = 16
+"""Groups of discoveries whose length tells that of those to come."""
 
 
 def inputs_left(
@@ -67,6 +70,8 @@ def expected_path(observation: Observation, deviations: float = 0.0) -> Observat
     """The campaign after 100 times its inputs, with discoveries where they are expected.
 
     They are where the mean of ln Δ, plus so many of its deviations at each moment, expects them.
+    Where discoveries are known in groups, those to come are, too, in groups as long as of late: as
+    a single one, they would all count as if they were made at its end.
     NotEstimable where there is no forecast, TooMany where it has more than are worth a list.
     """
     n = observation.n
@@ -80,7 +85,25 @@ def expected_path(observation: Observation, deviations: float = 0.0) -> Observat
     to_come = np.ceil(n * np.exp(at)).astype(np.int64)
     to_come = to_come[np.diff(to_come, prepend=n) > 0]
     times = np.concatenate([need_discoveries(observation), to_come])
-    return replace(observation, n=n * FURTHEST, discoveries=times)
+    looks = _looks_ahead(observation, to_come)
+    return replace(observation, n=n * FURTHEST, discoveries=times, counted_at=looks)
+
+
+def _looks_ahead(observation: Observation, to_come: Ints) -> Ints | None:
+    """Where groups begin and end, with those to come; None where each discovery has its number."""
+    n, looks = observation.n, observation.counted_at
+    if looks is None:
+        return None
+    wide = _group_width(need_discoveries(observation), looks, n)
+    ends = n + wide * np.ceil((to_come - n) / wide).astype(np.int64)
+    return np.unique(np.concatenate([looks, [n], ends - wide, ends])).astype(np.int64)
+
+
+def _group_width(times: Ints, looks: Ints, n: int) -> int:
+    """The inputs of a group, in the middle of the latest of them."""
+    edges = np.concatenate([[0], looks[(looks > 0) & (looks < n)], [n]])
+    last = np.unique(edges.searchsorted(times, "left"))[-LATEST:]
+    return max(1, int(np.median(edges[last] - edges[last - 1])))
 
 
 def as_seconds(left: Estimate, observation: Observation) -> Estimate | None:

@@ -54,7 +54,8 @@ class Judgement:
     ``risk`` is the default estimate, None where the observation does not allow it. ``trend``:
     falling, level, rising or "". ``decision`` is what the stop rule says, None where it was not its
     time to look or no risk is accepted. ``held_back``: why its stop does not count yet; the
-    decision then says to go on, and the rule has another look next time.
+    decision then says to go on, and the rule has another look next time. What is left is then not
+    known, and neither inputs nor time are told.
     ``discovery_rate``: discoveries to expect in the next second.
 
     ``builds``: what was said of each of the builds of one target (``judge_together``).
@@ -96,15 +97,15 @@ class Judgement:
 
     @property
     def next_look(self) -> int | None:
-        """The inputs at which the rule looks next; None without a rule."""
+        """The inputs at which the rule looks next; None without a rule, or where it waits."""
         rule = self.terms.rule
-        return None if rule is None else rule.next_look(self.observation.n)
+        return None if rule is None or self.held_back else rule.next_look(self.observation.n)
 
     @cached_property
     def earliest_stop(self) -> int | None:
         """The inputs at which the rule says stop if nothing more is found; None if never known."""
         rule = self.terms.rule
-        if rule is None or self.observation.n == 0:
+        if rule is None or self.observation.n == 0 or self.held_back:
             return None
         return _possible(partial(rule.earliest_stop, self.observation))
 
@@ -117,7 +118,7 @@ class Judgement:
         there is no rule or no forecast.
         """
         rule = self.terms.rule
-        if rule is None or self.observation.n == 0:
+        if rule is None or self.observation.n == 0 or self.held_back:
             return None
         return _possible(partial(inputs_to_stop, self.observation, rule))
 
@@ -211,6 +212,12 @@ def judge_history(
     return _held_back(_judged(observation, terms, decision), unsettled)
 
 
+def hold_back(judged: Judgement, why: str) -> Judgement:
+    """The judgement of a target whose stop is not to count yet, for nobody knows how long."""
+    decision = judged.decision and replace(judged.decision, stop=False, detail=why)
+    return replace(judged, decision=decision, held_back=why, inputs_left=None)
+
+
 def judge_together(builds: Sequence[Judgement], seconds: Sequence[float]) -> Judgement:
     """One judgement of a target from those of its builds; ``seconds`` is the time each has had.
 
@@ -226,11 +233,13 @@ def judge_together(builds: Sequence[Judgement], seconds: Sequence[float]) -> Jud
     worst = max(builds, key=lambda each: float("inf") if each.risk is None else each.risk.value)
     rates = zip(builds, seconds, strict=True)
     rate = sum(each.discovery_rate * spent for each, spent in rates) / (sum(seconds) or 1.0)
+    why = next((each.held_back for each in builds if each.held_back), "")
     return replace(
         worst,
+        inputs_left=None if why else worst.inputs_left,
         discovery_rate=rate,
         decision=_decided_together(builds),
-        held_back=next((each.held_back for each in builds if each.held_back), ""),
+        held_back=why,
         builds=tuple(builds),
     )
 
@@ -274,7 +283,7 @@ def judge_log(observations: Sequence[Observation], terms: Terms) -> Judgement:
         if decision.stop:
             break
     judged = _judged(observations[-1], terms, latest.decision if latest else None)
-    return replace(judged, held_back=latest.held_back if latest else "")
+    return hold_back(judged, latest.held_back) if latest and latest.held_back else judged
 
 
 def _looked(judged: Judgement) -> bool:
@@ -395,7 +404,7 @@ def _held_back(judged: Judgement, unsettled: str = "") -> Judgement:
     why = unsettled or why_unknown(now.waiting, now.tried)
     if not why:
         return judged
-    return replace(judged, decision=replace(decision, stop=False, detail=why), held_back=why)
+    return hold_back(judged, why)
 
 
 def _trend(now: Observation, risk: Estimate | None) -> str:

@@ -26,6 +26,9 @@ EARLY = 4
 FURTHEST = 512
 """Looks ahead beyond which no campaign gets: 1.1^512 is 10^21."""
 
+MOST_INPUTS = 1 << 62
+"""Inputs beyond which none is counted: the numbers of discoveries have 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -151,6 +154,7 @@ class AcceptedRisk:
         What is only expected has no bursts: they are taken to be as they were until then.
         """
         now, behind, ahead = self.look(since), 0, 1
+        most = min(most, self.look(MOST_INPUTS) - now)
         scatter = scatter_of(_cut(path, since)) if path.discoveries is not None else None
         while ahead <= most and not self._stops(path, now + ahead, scatter):
             behind, ahead = ahead, 2 * ahead
@@ -177,13 +181,16 @@ class AcceptedRisk:
         return (self.bound_at(then, look, scatter).high or 0.0) < self.risk
 
     def __call__(self, observation: Observation, since: int = 0) -> Decision:
-        """Decide, if a look lies between ``since`` and the present n."""
+        """Decide, if a look lies between ``since`` and the present n.
+
+        None does where there are fewer inputs than then: a look is not had twice.
+        """
         n = observation.n
         look = self.look(n)
         if look == 0:
             return Decision(False, "accepted-risk", self._too_early(n), n)
-        if look == self.look(since):
-            due = self.next_look(n)
+        if look <= self.look(since):
+            due = self.next_look(max(n, since))
             return Decision(False, "accepted-risk", f"Next look at {due:,} inputs.", n)
         estimate = self.bound_at(observation, look)
         high = estimate.high or 0.0

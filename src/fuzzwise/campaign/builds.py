@@ -19,7 +19,7 @@ import numpy as np
 
 from fuzzwise.campaign.build_sums import read_sums, summed, write_sums
 from fuzzwise.campaign.changes import glance
-from fuzzwise.campaign.finished import recent_bugs
+from fuzzwise.campaign.finished import recent_bugs, runs_since_discovery
 from fuzzwise.campaign.shared_corpus import SharedCorpus
 from fuzzwise.engines.contract import BuildTotals, Session, TargetPlan, Totals
 from fuzzwise.errors import BadInput
@@ -239,6 +239,8 @@ def _epoch(before: Totals, after: Totals, shown: set[str]) -> EpochResult:
         discovery_rate=2 * _late(after, after.observation.n / 2) / (after.seconds or 1.0),
         recent_bugs=recent_bugs(after),
         species=own,
+        discoveries=_late(after, before.observation.n),
+        runs_since=runs_since_discovery(after.observation),
     )
 
 

@@ -9,9 +9,13 @@ from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.contract import BuildTotals, Totals
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.judge import Judgement, Terms, judge, judge_history, judge_together
+from fuzzwise.model import Observation
 from fuzzwise.store.contract import BugFound, FinishedTurn, RunEntry, TargetEntry
 from fuzzwise.store.states import BuildState
 from fuzzwise.triage.bug_book import Bug
+
+NO_LOOK: tuple[int, float | None] = (0, None)
+"""What is remembered of the stop rule's looks at counts at which it had none."""
 
 
 def judged(totals: Totals, terms: Terms, looked: int) -> Judgement:
@@ -26,6 +30,19 @@ def judged(totals: Totals, terms: Terms, looked: int) -> Judgement:
         return judge_together(judgements, [part.seconds for part in parts])
     now = replace(totals.observation, seconds=totals.seconds)
     return judge(now, terms, looked=looked, unsettled=totals.unsettled)
+
+
+def on_cores(judgement: Judgement, totals: Totals) -> Judgement:
+    """A judgement by the clock on the wall, as it is with the time on cores for its clock."""
+    now = judgement.observation
+    cores = totals.seconds / totals.observation.seconds if totals.observation.seconds else 0.0
+    if not now.seconds or not cores:
+        return judgement
+    return replace(
+        judgement,
+        observation=replace(now, seconds=now.seconds * cores),
+        discovery_rate=judgement.discovery_rate / cores,
+    )
 
 
 def _by_history(totals: Totals, terms: Terms) -> Judgement:
@@ -87,6 +104,13 @@ def recent_bugs(totals: Totals) -> int:
             if part.observation.n / 2 < bug.found_at <= part.observation.n
         }
     )
+
+
+def runs_since_discovery(observation: Observation) -> int:
+    """Inputs after its last discovery; all of them where it has none."""
+    found = observation.discoveries
+    last = int(found[-1]) if found is not None and len(found) else 0
+    return observation.n - last
 
 
 def run_entry(plan: CampaignPlan, budget: float | None) -> RunEntry:

@@ -19,7 +19,14 @@ from functools import partial
 import numpy as np
 
 from fuzzwise.campaign.executor import Executor, Result, Turn
-from fuzzwise.campaign.finished import finished, judged, recent_bugs, run_entry
+from fuzzwise.campaign.finished import (
+    NO_LOOK,
+    finished,
+    judged,
+    recent_bugs,
+    run_entry,
+    runs_since_discovery,
+)
 from fuzzwise.campaign.places import bug_found, target_folder
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.roster import Member, Roster
@@ -195,10 +202,11 @@ class Manager:
 
     def _start_turns(self, budget: float | None) -> None:
         """Give out the cores that are free; those that become free meanwhile come next time."""
-        chosen = self._chosen(budget)
+        now = self._now
+        chosen = self._chosen(budget, now)
         choices = [(one.member.name, one.why) for one in chosen]
         try:
-            epochs = self._store.start_epochs(self._now, choices)
+            epochs = self._store.start_epochs(now, choices)
         except StoreFull:
             for one in chosen:
                 self._scheduler.resume(one.member.arm)
@@ -207,11 +215,11 @@ class Manager:
         for one, epoch in zip(chosen, epochs, strict=True):
             self._executor.start(Turn(one.member.name, epoch, one.seconds, one.cores))
 
-    def _chosen(self, budget: float | None) -> list[_Chosen]:
+    def _chosen(self, budget: float | None, now: float) -> list[_Chosen]:
         """Who is to have the cores that are free."""
         scheduler, free = self._scheduler, self._executor.free
         chosen: list[_Chosen] = []
-        left = float("inf") if budget is None else budget - self._now
+        left = float("inf") if budget is None else budget - now
         if left < max(LEAST_TURN, self._executor.ahead) or self._no_space:
             return chosen  # on cores that are about to be left, it would not even begin
         while free > 0 and scheduler.is_anyone_available():
@@ -342,6 +350,8 @@ class Manager:
             totals = self._executor.totals(member.name)
             if totals is not None:
                 turn = self._finished(member, totals, self._judge(member, totals))
+                if totals.generation != memory[member.name].generation:
+                    turn = replace(turn, looked=NO_LOOK)  # what is stored is of other counts
                 taken = self._store.recover(self._now, member.name, turn)
                 self._tell(member, turn, taken.new_bugs)
 
@@ -437,4 +447,6 @@ def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added)
         seconds_left=(judgement.seconds_to_decision or 0.0) / weight,
         recent_bugs=recent_bugs(totals),
         species=(totals.observation.species or 0) if member.finds_coverage else 0,
+        discoveries=added.discoveries if member.finds_coverage else 0,
+        runs_since=runs_since_discovery(totals.observation) if member.finds_coverage else 0,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fuzzwise.campaign.changes import glance, signature
+from fuzzwise.campaign.finished import NO_LOOK
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.engines.contract import TargetPlan
 from fuzzwise.engines.registry import engine_named
@@ -72,7 +73,7 @@ class Member:
         decision = judgement.decision
         if judgement.looked and decision and decision.estimate:
             return decision.n, decision.estimate.high
-        return (0, None) if generation != self.generation else None
+        return NO_LOOK if generation != self.generation else None
 
     def not_said(self, sentences: Iterable[str]) -> list[str]:
         """Those that were not said before; numbers in them do not make another sentence."""
@@ -221,6 +222,7 @@ def _recalled(member: Member, known: TargetMemory) -> EpochResult:
     """All that an earlier run knew, as if it had come of one epoch."""
     weight = member.plan.weight
     rate = known.discovery_rate * weight
+    expected = known.discovery_rate * known.seconds
     return EpochResult(
         runs=known.inputs,
         seconds=known.seconds / weight,
@@ -230,4 +232,8 @@ def _recalled(member: Member, known: TargetMemory) -> EpochResult:
         kept=known.corpus if member.finds_coverage else 0,
         discovery_rate=rate if member.finds_coverage else 0.0,
         recent_bugs=0,  # when they were found is not remembered
+        species=known.species if member.finds_coverage else 0,
+        discoveries=known.discoveries if member.finds_coverage else 0,
+        # Nor is the last discovery: by the rate, they were so far apart.
+        runs_since=round(known.inputs / max(1.0, expected)) if member.finds_coverage else 0,
     )

@@ -16,7 +16,7 @@ from math import inf
 from pathlib import Path
 
 from fuzzwise.campaign.executor import Executor, Result, Turn
-from fuzzwise.campaign.finished import finished, run_entry
+from fuzzwise.campaign.finished import NO_LOOK, finished, on_cores, run_entry
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.threads import Threads
@@ -24,7 +24,7 @@ from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.leftovers import Guard
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.errors import BadInput
-from fuzzwise.judge import Judgement, Terms, judge
+from fuzzwise.judge import Judgement, Terms, hold_back, judge
 from fuzzwise.store.contract import Choice, FinishedTurn, Store, StoreFull
 from fuzzwise.store.places import open_store
 from fuzzwise.store.states import ALONE, BROKEN, RETIRED, WAITING, Stopped
@@ -159,7 +159,7 @@ class Single:
         return found[0] if found else None
 
     def _look(self, totals: Totals, book: _Book, *, ended: bool) -> Standing:
-        if totals.generation != self._generation:
+        if totals.observation.n and totals.generation != self._generation:
             self._generation, self._looked = totals.generation, 0
         judgement = judge(
             totals.observation,
@@ -172,7 +172,7 @@ class Single:
             totals = replace(totals, warnings=(*totals.warnings, judgement.held_back))
         if judgement.looked and judgement.decision and judgement.decision.estimate:
             self._looked = totals.observation.n
-            book.look(self._looked, judgement.decision.estimate.high)
+            book.look(totals.generation, self._looked, judgement.decision.estimate.high)
         return Standing(totals, judgement, self._stopped(totals, judgement, ended))
 
     def _stopped(self, totals: Totals, judgement: Judgement, ended: bool) -> Stopped | None:
@@ -227,6 +227,8 @@ class Single:
             judgement = standing.judgement
         else:
             judgement = judge(final.observation, self._limits.terms, looked=final.observation.n)
+            if why := standing.judgement.held_back:
+                judgement = hold_back(judgement, why)
         final = replace(final, warnings=standing.totals.warnings or final.warnings, doing="")
         book.end(final, judgement, standing.stopped)
         return Standing(final, judgement, standing.stopped)
@@ -259,6 +261,8 @@ class _Book:
         self._began = time.monotonic()
         self._before = store.seconds()
         self._next = EPOCH
+        self._stored = ""
+        self._look = ("", NO_LOOK)
         self.epoch = 0
 
     def begin(self, known: Totals | None) -> None:
@@ -277,6 +281,7 @@ class _Book:
             self._event("recovered", note)
         self._store.set_state(plan.name, WAITING, "", "")
         if known is not None and not has_ended:
+            self.looked(known)
             judgement = judge(known.observation, limits.terms, looked=known.observation.n)
             self._store.recover(self._now, plan.name, self._finished(known, judgement))
         self.epoch = self._store.start_epoch(self._now, plan.name, Choice("the only target"))
@@ -284,19 +289,24 @@ class _Book:
     def looked(self, known: Totals | None) -> tuple[str, int]:
         """The present counts, and the inputs at the stop rule's last look at them."""
         memory = self._store.memory()[self._plan.name]
+        self._stored = memory.generation
         if known is None or known.generation != memory.generation:
             return "", 0
+        self._look = memory.generation, (memory.looked, memory.looked_high)
         return memory.generation, memory.looked
 
-    def look(self, n: int, high: float | None) -> None:
-        """The stop rule had a look."""
-        self._store.set_looked(self._plan.name, n, high)
+    def look(self, generation: str, n: int, high: float | None) -> None:
+        """The stop rule had a look; of new counts, the store learns it together with them."""
+        self._look = generation, (n, high)
+        if generation == self._stored:
+            self._store.set_looked(self._plan.name, n, high)
 
     def write(self, totals: Totals, judgement: Judgement) -> None:
-        """Every now and then, an epoch ends, and the next one begins."""
-        if time.monotonic() - self._began < self._next:
+        """Every now and then, and with new counts, an epoch ends, and the next one begins."""
+        is_new = totals.observation.n > 0 and totals.generation != self._stored
+        if time.monotonic() - self._began < self._next and not is_new:
             return
-        self._next += EPOCH
+        self._next += 0 if is_new else EPOCH
         self._store.finish_epoch(self.epoch, self._now, self._finished(totals, judgement))
         self.epoch = self._store.start_epoch(self._now, self._plan.name, Choice("it goes on"))
 
@@ -327,5 +337,12 @@ class _Book:
         self._store.event(self._now, kind, "", detail)
 
     def _finished(self, totals: Totals, judgement: Judgement) -> FinishedTurn:
+        """What the store takes of it, with the latest look at the same counts.
+
+        A view of this call tells time by the clock; the store, of any target, time on cores.
+        """
         place = partial(bug_found, self._folder, self._folder, self._plan)
-        return finished(totals, judgement, place)
+        generation, look = self._look
+        self._stored = totals.generation
+        look = look if generation == totals.generation else NO_LOOK
+        return replace(finished(totals, on_cores(judgement, totals), place), looked=look)

@@ -38,7 +38,7 @@ def in_words(a: Judgement) -> str:
         return "" if least is None else _at_least(least)
     said = words.time_ahead(seconds)
     if math.isinf(seconds.value) and (seconds.low or 0.0) <= words.FAR:
-        return f"{said} (at least {words.ahead(seconds.low or 0.0)})"
+        return f"{said} (at least {words.ahead(seconds.low or 0.0, least=True)})"
     return said
 
 
@@ -46,20 +46,22 @@ def _at_least(seconds: float) -> str:
     """A time below which it cannot be."""
     if seconds > words.YEAR:
         return words.ahead(seconds)  # which says so by itself
-    return f"at least {words.ahead(seconds)}{IF_QUIET}"
+    return f"at least {words.ahead(seconds, least=True)}{IF_QUIET}"
 
 
 def inputs_in_words(a: Judgement) -> str:
     """The same in inputs."""
     inputs, due = a.inputs_to_stop, a.earliest_stop
     if inputs is None:
-        least = None if due is None else words.count(due - a.observation.n)
-        return "" if least is None else f"at least {least} inputs{IF_QUIET}"
+        if due is None:
+            return ""
+        least = words.foretold_count(due - a.observation.n, least=True)
+        return f"at least {least} inputs{IF_QUIET}"
     if math.isinf(inputs.value):
         low = inputs.low or 0.0
-        least = "" if math.isinf(low) else f" (at least {words.count(low)})"
+        least = "" if math.isinf(low) else f" (at least {words.foretold_count(low, least=True)})"
         return f"more than {FURTHEST} times the inputs so far{least}"
-    return f"{words.span(inputs, words.count)} inputs"
+    return f"{words.span(inputs, words.foretold_count)} inputs"
 
 
 def to_accepted(a: Judgement) -> str:

@@ -7,7 +7,7 @@ import math
 from rich.cells import cell_len
 
 from fuzzwise.model import Estimate
-from fuzzwise.report.words import FAR, YEAR
+from fuzzwise.report.words import FAR, YEAR, two_digits
 from fuzzwise.text import clean, printable, upper_bound
 
 NONE = "–"
@@ -53,7 +53,7 @@ def rough(seconds: float) -> str:
     for size, letter in ((86400, "d"), (3600, "h")):
         if seconds >= size:
             amount = seconds / size
-            return f"{amount:.1f}{letter}" if amount < 9.95 else f"{amount:.0f}{letter}"
+            return f"{amount:.1f}{letter}" if amount < 9.95 else f"{two_digits(amount):.0f}{letter}"
     return f"{seconds / 60:.0f}m" if seconds >= 99.5 else f"{max(0.0, seconds):.0f}s"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context
 
 from fuzzwise.model import Estimate
 from fuzzwise.text import many as many
@@ -45,24 +46,48 @@ def duration(seconds: float) -> str:
     """A time as people say it: 90 s, 12 min, 5.2 h, 3.1 days."""
     if math.isinf(seconds):
         return "without end"
+    amount, unit = _in_unit(seconds)
+    return f"{amount:.3g} {unit}"
+
+
+def _in_unit(seconds: float) -> tuple[float, str]:
     for size, word in ((YEAR, "years"), (86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {word}"
-    return f"{seconds:.3g} s"
+            return seconds / size, word
+    return seconds, "s"
 
 
-def ahead(seconds: float) -> str:
-    """A time that is still to come; of what is far away nobody knows the number of years."""
+def two_digits(value: float, *, least: bool = False) -> float:
+    """A number that is only foretold, with the digits that can be meant; ``least``: no higher."""
+    if not math.isfinite(value):
+        return value
+    rounding = ROUND_DOWN if least else ROUND_HALF_EVEN
+    return float(Context(prec=2, rounding=rounding).create_decimal(repr(float(value))))
+
+
+def foretold_count(value: float, *, least: bool = False) -> str:
+    """A count that is only foretold: 18,000 or 5.6 million."""
+    return count(two_digits(value, least=least))
+
+
+def ahead(seconds: float, *, least: bool = False) -> str:
+    """A time that is still to come; of what is far away nobody knows the number of years.
+
+    ``least``: a time below which it cannot be.
+    """
     if seconds > FAR:
         return NOT_IN_SIGHT
-    return "more than a year" if seconds > YEAR else duration(seconds)
+    if seconds > YEAR:
+        return "more than a year"
+    amount, unit = _in_unit(seconds)
+    return f"{two_digits(amount, least=least):.3g} {unit}"
 
 
 def time_ahead(estimate: Estimate) -> str:
     """A time that is still to come with its interval: about 5 min (2 min to 3 h)."""
     if estimate.value > YEAR:
         return ahead(estimate.value)
-    return span(estimate, duration, most=YEAR)
+    return span(estimate, ahead, most=YEAR)
 
 
 def span(estimate: Estimate, words: Callable[[float], str], most: float = LARGEST) -> str:

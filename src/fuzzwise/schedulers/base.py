@@ -104,7 +104,8 @@ class EpochResult:
     coverage, and ``discovery_rate`` how many more a second are to be expected now. Where a risk is
     accepted: ``seconds_left`` until the configuration reaches it and is retired. Live campaigns
     tell ``recent_bugs``, the bugs that it has shown in the second half of its runs; -1: not told.
-    ``species`` are all that it has seen so far, of coverage.
+    ``species`` are all that it has seen so far, of coverage; ``discoveries`` are the runs of the
+    epoch that showed new ones, and ``runs_since`` those after the last of all such runs.
     """
 
     runs: int
@@ -117,6 +118,8 @@ class EpochResult:
     seconds_left: float = 0.0
     recent_bugs: int = -1
     species: int = 0
+    discoveries: int = 0
+    runs_since: int = 0
 
 
 class Scheduler:

@@ -5,7 +5,8 @@
 
 Source: HypoFuzz (Hatfield-Dodds), studied, not copied. Discoveries are bugs new to the
 configuration; those of ``hypofuzz/coverage`` are new coverage, as in HypoFuzz itself. After an
-epoch that discovered something the first factor is 1; with no time used the value is 1. The
+epoch that showed a bug the first factor is 1; of coverage it is known which run was the last to
+discover something, so that nothing is lost between epochs. With no time used the value is 1. The
 softmax has no temperature: values far below 1 a second, as bugs have them, come out almost equal,
 which is what the method does.
 """

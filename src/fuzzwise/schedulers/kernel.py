@@ -54,9 +54,10 @@ RECENT_BUGS = 12
 SPECIES = 13
 """Species of coverage seen so far, those of the initial corpus included; 0 where none are."""
 NEW_SPECIES = 14
-"""Species that its latest epoch was the first to see; those of its first epoch count as old."""
+"""Species that its latest epoch was the first to see. Of those of a first epoch nobody knows which
+the initial corpus shows: its discoveries count instead, each of which showed one at least."""
 RUNS_SINCE_SPECIES = 15
-"""Runs since the last epoch that saw a new species."""
+"""Runs since its last discovery of coverage; all of them where there was none."""
 OWN = 16
 """The first column of the policy's own."""
 
@@ -69,7 +70,9 @@ EPOCH_KEPT, EPOCH_DISCOVERY_RATE, EPOCH_SECONDS_LEFT, EPOCH_RECENT_BUGS, EPOCH_S
 """Where coverage is seen: the inputs that are kept by now because they showed new coverage, and how
 many more a second are to be expected. Where a risk is accepted: the seconds until it is reached.
 Where it is told: 1 more than the bugs shown in the second half of all runs; the species by now."""
-EPOCH_SIZE = 10
+EPOCH_DISCOVERIES, EPOCH_RUNS_SINCE = range(10, 12)
+"""Runs of the epoch that showed a new species; and runs since the last of all such runs."""
+EPOCH_SIZE = 12
 
 _ROLE = "__fuzzwise_role__"
 
@@ -113,10 +116,9 @@ def account(arms: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, RECENT_BUGS] = epoch[EPOCH_RECENT_BUGS]
     before = arms[arm, SPECIES]
     arms[arm, SPECIES] = max(before, epoch[EPOCH_SPECIES])
-    arms[arm, NEW_SPECIES] = arms[arm, SPECIES] - before if before > 0.0 else 0.0
-    arms[arm, RUNS_SINCE_SPECIES] += epoch[EPOCH_RUNS]
-    if arms[arm, NEW_SPECIES] > 0.0:
-        arms[arm, RUNS_SINCE_SPECIES] = 0.0
+    grown = arms[arm, SPECIES] - before
+    arms[arm, NEW_SPECIES] = grown if before > 0.0 else epoch[EPOCH_DISCOVERIES]
+    arms[arm, RUNS_SINCE_SPECIES] = epoch[EPOCH_RUNS_SINCE]
     arms[arm, RUNS_SINCE] += epoch[EPOCH_RUNS]
     if epoch[EPOCH_BUGS] > 0.0:
         arms[arm, RUNS_SINCE] = 0.0

@@ -59,6 +59,8 @@ def _target(
         if observation is not None and observation.n
         else None
     )
+    # Whoever judged it may have had reasons to hold a stop back that no observation has.
+    left = known if target.seconds_to_decision is not None else None
     ended = target.state in (RETIRED, BROKEN)
     return {
         "name": printable(target.name),
@@ -79,10 +81,10 @@ def _target(
         "trend": target.trend,
         "estimates": _estimates(known),
         "not_estimable": _not_estimable(known),
-        "inputs_left": estimate_json(known.inputs_left if known else None),
+        "inputs_left": estimate_json(left.inputs_left if left else None),
         "seconds_left": estimate_json(target.seconds_left),
-        "inputs_to_stop": estimate_json(known.inputs_to_stop if known else None),
-        "seconds_to_stop": estimate_json(known.seconds_to_stop if known else None),
+        "inputs_to_stop": estimate_json(left.inputs_to_stop if left else None),
+        "seconds_to_stop": estimate_json(left.seconds_to_stop if left else None),
         "bugs": list(target.bugs),
         "crashes": target.crashes,
         "stability": target.stability,

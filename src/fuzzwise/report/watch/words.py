@@ -53,7 +53,7 @@ def next_look(judged: Judged) -> str:
     if a.next_look is None or a.decision is None or a.decision.stop:
         return ""
     due, wait = a.next_look, a.seconds_to_next_look
-    when = "" if wait is None or wait > words.YEAR else f", in {words.duration(wait)}"
+    when = "" if wait is None or wait > words.YEAR else f", in {words.ahead(wait)}"
     return f"The rule looks again after {words.many(due, 'input')}{when}."
 
 
