@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from fuzzwise.lab.growth.foretold import foretell
+from fuzzwise.lab.growth.foretold import Foretold, foretell
 from fuzzwise.lab.growth.recording import GrowthRecording
 from fuzzwise.model import Floats
 from spend_live import SCHEDULERS, SECONDS
@@ -35,7 +35,7 @@ FORETOLD = """
 
 Discoveries of each live campaign by half of its time and by its end, and what the recordings have for the schedule that
 it had: for the time that each target had been given, or for the inputs that it had made, whatever the time. The
-interval is the spread of repeats. The two differ where the machine is not as fast as it was for the recordings.
+interval is the spread of repeats. The two differ where the machine is not as fast as it was for the recordings.{part}
 
 | campaign | by | live | foretold by the time | 95 % | by the inputs | 95 % |
 |---|---|---|---|---|---|---|"""
@@ -52,7 +52,13 @@ def live_tables(recording: GrowthRecording, runs: list[Run]) -> Iterator[str]:
         pairs = _pairs(runs, half)
         if pairs:
             yield from _half(half, pairs)
-    yield FORETOLD
+    missing = {turn[0] for run in runs for turn in run["turns"]} - set(recording.targets)
+    part = (
+        f" {len(missing)} targets that are not recorded yet are left out on both sides."
+        if missing
+        else ""
+    )
+    yield FORETOLD.format(part=part)
     yield from _foretold(recording, runs)
 
 
@@ -128,6 +134,14 @@ def _curve(run: Run) -> Floats:
     return total
 
 
+def _spread(told: Foretold, found: float) -> str:
+    """The interval and whether it holds; none where each target was recorded once."""
+    if told.low == told.high:
+        return "–"
+    held = "holds" if told.low <= found <= told.high else "does not hold"
+    return f"{told.low:,.0f}–{told.high:,.0f}, {held}"
+
+
 def _foretold(recording: GrowthRecording, runs: list[Run]) -> Iterator[str]:
     ratios: dict[str, list[float]] = {"time": [], "inputs": []}
     for run in runs:
@@ -135,6 +149,7 @@ def _foretold(recording: GrowthRecording, runs: list[Run]) -> Iterator[str]:
             turns = {
                 name: [turn for turn in many if turn[2] <= moment]
                 for name, many in _by_target(run).items()
+                if name in recording.targets
             }
             found = sum(turn[5] for many in turns.values() for turn in many)
             cells = []
@@ -142,8 +157,7 @@ def _foretold(recording: GrowthRecording, runs: list[Run]) -> Iterator[str]:
                 given = {name: sum(turn[column] for turn in many) for name, many in turns.items()}
                 told = foretell(recording, given, in_inputs=unit == "inputs")
                 ratios[unit].append(found / told.value)
-                held = "holds" if told.low <= found <= told.high else "does not hold"
-                cells.append(f"{told.value:,.0f} | {told.low:,.0f}–{told.high:,.0f}, {held}")
+                cells.append(f"{told.value:,.0f} | {_spread(told, found)}")
             by = f"{moment:.0f} s" if moment < SECONDS else "the end"
             name = f"{run['half']} {run['pair']}, `{run['scheduler']}`"
             yield f"| {name} | {by} | {found:,.0f} | {' | '.join(cells)} |"

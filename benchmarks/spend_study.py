@@ -19,7 +19,7 @@ from pathlib import Path
 from fuzzwise.lab.growth.recording import GrowthRecording, growth_files, read_growth
 from kept_growth import SECONDS, unpack
 from spend_live import kept_campaigns, live_campaigns
-from spend_page import page
+from spend_page import REPEATS, page
 from spend_targets import WHAT, campaign_file
 
 STEP = 0.25
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("spend-work"))
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--time", type=int, default=SECONDS, help="seconds of each repeat")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--cores", type=int, default=1, help="recordings at once")
     parser.add_argument("--live", type=int, default=0, metavar="PAIRS")
     only = parser.add_mutually_exclusive_group()
@@ -51,7 +51,7 @@ def main() -> None:
     live_campaigns(work, options.live)
     runs = kept_campaigns(work)
     files = growth_files([work / "recorded"])
-    recordings = {risk: _whole(files, risk, options.time) for risk in (None, 1e-3, 1e-4)}
+    recordings = {risk: _whole(files, risk, options.time) for risk in (None, 1e-3, 1e-4, 1e-5)}
     (options.out / "spend-study.md").write_text(page(recordings, runs, options.time), "utf-8")
 
 

@@ -37,6 +37,7 @@ from fuzzwise.lab.growth.recording import (
     read_growth,
 )
 from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, drawn, replay_growth
+from fuzzwise.lab.growth.retirement import RetirementSummary, retirements, summarise
 
 STEP = 1.0
 
@@ -202,6 +203,36 @@ def test_retired_targets_leave_their_time_to_others(files):
     assert played.spent.min() < without.spent.min()
 
 
+def repeat_that_stops(stops_at: int, bugs: tuple[float, ...]) -> Repeat:
+    """Ten seconds, in which 100 species become 190."""
+    table = np.zeros((COLUMNS, 11))
+    table[SPECIES] = np.arange(100.0, 201.0, 10.0)
+    table[STOPS, stops_at:] = 1.0
+    return Repeat("one", table, tuple(range(len(bugs))), bugs)
+
+
+def test_what_retiring_saves_and_misses_is_told_by_the_recorded_rest():
+    early, late, never = (
+        repeat_that_stops(2, (1.0, 5.0)),
+        repeat_that_stops(8, (3.0,)),
+        repeat_that_stops(11, (9.0,)),
+    )
+    recording = GrowthRecording(("one",), ((early, late, never),), ("a", "b"), 1.0)
+    first, second = retirements(recording)
+    assert (first.after, first.saved, first.missed_species, first.missed_bugs) == (2, 8, 80, 1)
+    assert (second.after, second.saved, second.missed_species, second.missed_bugs) == (8, 2, 20, 0)
+    told = summarise(recording)
+    assert (told.repeats, told.retired, told.missed_bugs) == (3, 2, 1)
+    assert told.saved_share == pytest.approx((0.8 + 0.2) / 2)
+    assert told.missed_share == pytest.approx((0.4 + 0.1) / 2)
+    assert told.most_missed_share == pytest.approx(0.4)
+
+
+def test_where_nothing_is_retired_nothing_is_saved_or_missed():
+    recording = GrowthRecording(("one",), ((repeat_that_stops(11, ()),),), (), 1.0)
+    assert summarise(recording) == RetirementSummary(1, 0, None, None, None, 0)
+
+
 def test_two_cores_find_more_in_the_same_time(recording):
     policy = policies()["round-robin"]
     (one,) = replay_growth(recording, [policy], Settings(60.0, 5.0, 1), repeats=4)
@@ -230,6 +261,32 @@ def test_the_command_shows_a_table_and_the_same_for_programs(files, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["outcome"] == "bugs"
     assert {one["name"] for one in said["schedulers"]} == {"risk-rate", "round-robin"}
+    assert said["retirement"] is None
+
+
+def test_the_command_says_what_retiring_saves_and_misses(files, capsys):
+    folder = files[0].parent
+    words = ["--repeats", "2", "--epoch-time", "5s", "--scheduler", "risk-rate", "--accept-risk"]
+    assert main(["replay", str(folder), *words, "0.2", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["retirement"]
+    assert said["repeats"] == len(files)
+    assert said["retired"] > 0
+    assert main(["replay", str(folder), *words, "0.2"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{said['retired']} of {len(files)} recordings, with {said['saved_share']:.0%}" in shown
+    assert main(["replay", str(folder), *words, "1e-9"]) == 0
+    assert "None of 6 recordings reaches" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("outcome", ["coverage", "bugs"])
+def test_the_chart_has_every_scheduler_and_the_bound(files, tmp_path, outcome):
+    drawing = tmp_path / "growth.svg"
+    words = ["--repeats", "2", "--epoch-time", "5s", "--scheduler", "risk-rate"]
+    words += ["--outcome", outcome, "--chart", str(drawing)]
+    assert main(["replay", str(files[0].parent), *words]) == 0
+    drawn_text = drawing.read_text()
+    for word in ("risk-rate", "round-robin", "no schedule can exceed"):
+        assert word in drawn_text
 
 
 def test_bugs_and_corpus_survive_the_file(tmp_path):

@@ -25,6 +25,7 @@ from fuzzwise.lab.growth.recording import (
 from fuzzwise.snapshot import Campaign
 from fuzzwise.store.places import open_reader, open_store
 from simulated_session import SPEED, SimulatedSession, plan_of
+from waiting import PATIENCE
 
 STEP = 0.01
 GROWTH = {"small": 20.0, "usual": 60.0, "large": 200.0}
@@ -55,7 +56,13 @@ def test_a_live_campaign_finds_what_recordings_say_for_the_time_it_gave(tmp_path
     plan = replace(plan, targets=targets)
     sessions = {name: SimulatedSession(discoveries(scale)) for name, scale in GROWTH.items()}
     with open_store(plan.folder) as store:
-        Manager(plan, store, Threads(sessions, plan.cores)).run(1.0, lambda: None)
+        manager = Manager(plan, store, Threads(sessions, plan.cores), last_words=PATIENCE)
+
+        def watch() -> None:
+            if all(len(session.turns) > 5 for session in sessions.values()):
+                manager.interrupt()
+
+        manager.run(PATIENCE, watch)
     state = open_reader(plan.folder).state()
     spent = {one.name: one.seconds for one in state.targets}
     assert max(spent.values()) < 6.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +92,43 @@ def test_a_complete_last_line_without_line_end_counts(tmp_path):
     result = read(log(tmp_path, HEADER, '{"n":50}', end=""))
     assert result.campaigns[0].observations[0].n == 50
     assert result.warnings == ()
+
+
+def packed(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "log.jsonl.gz"
+    path.write_bytes(content)
+    return path
+
+
+def test_what_gzip_has_packed_is_read(tmp_path):
+    plain = log(tmp_path, HEADER, '{"n":1}', '{"n":2}')
+    path = packed(tmp_path, gzip.compress(plain.read_bytes()))
+    assert [o.n for o in read(path).campaigns[0].observations] == [1, 2]
+
+
+def test_of_a_packed_file_that_is_cut_off_what_is_there_counts(tmp_path):
+    lines = "".join(f'{{"n":{n}}}\n' for n in range(1, 2000))
+    whole = gzip.compress(f"{HEADER}\n{lines}".encode())
+    (campaign,) = read(packed(tmp_path, whole[: len(whole) // 2])).campaigns
+    seen = [o.n for o in campaign.observations]
+    assert 100 < len(seen) < 1999
+    assert seen == list(range(1, len(seen) + 1))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x1f\x8b no gzip at all", "gzip cannot unpack it"),
+        (gzip.compress(b"{}") * 2, "something follows its end"),
+        (gzip.compress(b" " * 3_000_000), "unpacks to more than 1,000,000 bytes"),
+    ],
+)
+def test_what_gzip_cannot_unpack_or_unpacks_to_too_much_is_refused(
+    tmp_path, monkeypatch, content, message
+):
+    monkeypatch.setattr("fuzzwise.snapshot.MOST_DATA", 1_000_000)
+    with pytest.raises(BadInput, match=message):
+        read(packed(tmp_path, content))
 
 
 def test_a_truncated_line_in_the_middle_is_an_error(tmp_path):

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import stat
+import zlib
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ MOST_TEXT = 64 << 20
 
 MOST_DATA = 1 << 30
 """Bytes of a recording or of a log of observations, which are read whole too."""
+
+_GZIP = b"\x1f\x8b"
+"""How what gzip has packed begins."""
 
 DEEPEST = 60
 """How deep values of JSON may be inside of each other: fuzzwise writes none deeper than six."""
@@ -69,6 +73,29 @@ def read_limited(path: Path, most: int = MOST_TEXT, *, follow: bool = True) -> b
                 "what it should be. Check that it is the right file."
             )
         return content
+
+
+def read_unpacked(path: Path, most: int) -> bytes:
+    """The same, unpacked where gzip has packed it: what comes out has at most ``most`` bytes, too.
+
+    Of a file that is cut off, what was there; what else gzip cannot unpack is an error.
+    """
+    content = read_limited(path, most)
+    if not content.startswith(_GZIP):
+        return content
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        unpacked = unpacker.decompress(content, most + 1)
+    except zlib.error as error:
+        raise _not_gzip(path, str(error)) from error
+    if len(unpacked) > most:
+        raise BadInput(
+            f"{printable(str(path))}: unpacks to more than {most:,} bytes, which is too large for "
+            "what it should be. Check that it is the right file."
+        )
+    if unpacker.unused_data:
+        raise _not_gzip(path, "something follows its end")
+    return unpacked
 
 
 def parse_json(content: bytes | str) -> Any:
@@ -123,4 +150,11 @@ def _not_regular(path: Path) -> BadInput:
     return BadInput(
         f"{printable(str(path))}: is not a regular file. Give the file itself: pipes and devices "
         "are not read."
+    )
+
+
+def _not_gzip(path: Path, why: str) -> BadInput:
+    return BadInput(
+        f"{printable(str(path))}: gzip cannot unpack it ({why}). Get it again, or unpack it "
+        "by hand."
     )

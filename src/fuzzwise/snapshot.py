@@ -22,7 +22,7 @@ import numpy as np
 from fuzzwise.errors import BadInput
 from fuzzwise.files import whole_file
 from fuzzwise.model import NO_INTS, Ints, Observation, SeedCounts, Truth
-from fuzzwise.received import MOST_DATA, cannot_read, read_limited
+from fuzzwise.received import MOST_DATA, cannot_read, read_unpacked
 from fuzzwise.validation import LARGEST, problems
 
 T = TypeVar("T")
@@ -119,11 +119,12 @@ class _FieldError(Exception):
 def read(path: Path) -> Snapshots:
     """Read a snapshot file whole; a contradiction anywhere is an error with file, line and field.
 
+    It may be packed by gzip.
     An incomplete last line (no line end: the log is still being written) is left out and reported
     in ``warnings``.
     """
     try:
-        raw = read_limited(path, MOST_DATA)
+        raw = read_unpacked(path, MOST_DATA)
     except OSError as error:
         raise cannot_read(path, error) from error
     lines = raw.split(b"\n")

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fuzzwise.errors import BadInput
 from fuzzwise.report import grid, lines
@@ -15,7 +15,9 @@ from fuzzwise.text import many
 if TYPE_CHECKING:
     from fuzzwise.lab.growth.comparison import GrowthScore
     from fuzzwise.lab.growth.recorder import Grown, GrowthPlan
-    from fuzzwise.lab.growth.replay import Settings
+    from fuzzwise.lab.growth.recording import GrowthRecording
+    from fuzzwise.lab.growth.replay import GrowthReplay, Settings
+    from fuzzwise.lab.growth.retirement import RetirementSummary
 
 DEFAULT_SECONDS = 600.0
 TENTHS = (1, 2, 5, 10)
@@ -130,11 +132,23 @@ class Asked:
     jobs: int
 
 
-def compare_growth(asked: Asked) -> tuple[Settings, list[GrowthScore], dict[str, object]]:
-    """Every scheduler on the recording; the settings, the scores, and all of it for programs."""
+@dataclass(frozen=True)
+class Compared:
+    """What a replay came to; ``retirement`` is None where no risk is accepted."""
+
+    settings: Settings
+    recording: GrowthRecording
+    replays: list[GrowthReplay]
+    scores: list[GrowthScore]
+    retirement: RetirementSummary | None
+
+
+def compare_growth(asked: Asked) -> Compared:
+    """Every scheduler on the recording."""
     from fuzzwise.lab.growth.comparison import compare
     from fuzzwise.lab.growth.recording import read_growth
     from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, replay_growth
+    from fuzzwise.lab.growth.retirement import summarise
     from fuzzwise.schedulers.registry import find, policies
 
     epoch = asked.epoch or 10.0
@@ -148,7 +162,8 @@ def compare_growth(asked: Asked) -> tuple[Settings, list[GrowthScore], dict[str,
         lines.say(f"fuzzwise replay: {warning}", err=True)
     whole = recording.shortest_seconds * len(recording.targets) / asked.cores
     budget = asked.budget or whole / 2
-    settings = Settings(budget, epoch, asked.cores, asked.accepted_risk is not None)
+    retires = asked.accepted_risk is not None
+    settings = Settings(budget, epoch, asked.cores, retires)
     if "round-robin" not in {policy.name for policy in wanted}:
         wanted.append(known["round-robin"])
     replays = replay_growth(
@@ -156,29 +171,47 @@ def compare_growth(asked: Asked) -> tuple[Settings, list[GrowthScore], dict[str,
     )
     outcome = OUTCOME_NAMES[asked.outcome]
     scores = compare(replays, recording, outcome, [tenth / 10 for tenth in TENTHS], asked.seed)
-    return settings, scores, _growth_json(asked, settings, scores, recording.targets)
+    retirement = summarise(recording) if retires else None
+    return Compared(settings, recording, replays, scores, retirement)
 
 
-def _growth_json(
-    asked: Asked, settings: Settings, scores: list[GrowthScore], targets: tuple[str, ...]
-) -> dict[str, object]:
+def growth_json(asked: Asked, compared: Compared) -> dict[str, object]:
+    """All of it for programs."""
+    settings, retirement = compared.settings, compared.retirement
     return {
         "outcome": asked.outcome,
-        "targets": list(targets),
+        "targets": list(compared.recording.targets),
         "budget": settings.budget,
         "epoch_seconds": settings.epoch,
         "cores": settings.cores,
         "accepted_risk": asked.accepted_risk,
         "repeats": asked.repeats,
         "seed": asked.seed,
-        "schedulers": [asdict(score) for score in scores],
+        "retirement": None if retirement is None else asdict(retirement),
+        "schedulers": [asdict(score) for score in compared.scores],
     }
 
 
-def show_growth(asked: Asked, settings: Settings, scores: list[GrowthScore]) -> None:
+def growth_chart(asked: Asked, compared: Compared) -> Any:
+    """The outcome over time, for each scheduler."""
+    from fuzzwise.lab.growth.comparison import BASELINE, optimum
+    from fuzzwise.lab.growth.replay import OUTCOME_NAMES
+    from fuzzwise.report.charts import growth as chart
+
+    number = OUTCOME_NAMES[asked.outcome]
+    base = next(one for one in compared.replays if one.name == BASELINE)
+    bound = optimum(base, compared.recording, number, asked.seed)
+    named = (asked.outcome, number)
+    return chart.draw(
+        compared.replays, compared.scores, bound, named, [chart.what(compared.replays)]
+    )
+
+
+def show_growth(asked: Asked, compared: Compared) -> None:
     """The table of schedulers, the best first."""
     from fuzzwise.report.words import duration
 
+    settings = compared.settings
     lines.say(
         f"{asked.outcome.capitalize()} in a budget of {duration(settings.budget)} on "
         f"{many(settings.cores, 'core')}, epochs of {duration(settings.epoch)}, "
@@ -196,7 +229,7 @@ def show_growth(asked: Asked, settings: Settings, scores: list[GrowthScore]) -> 
             "–" if score.share_of_optimum is None else f"{score.share_of_optimum:.0%}",
             *(f"{m.value:,.1f}" for m in score.at),
         )
-        for score in scores
+        for score in compared.scores
     ]
     ranks = (0, 2, 1, 3, 5, 4, *[6] * len(times))
     lines.table("Best area first", grid.of_rows(head, rows, ranks))
@@ -204,4 +237,18 @@ def show_growth(asked: Asked, settings: Settings, scores: list[GrowthScore]) -> 
         "area: mean over the budget. vs round-robin: ratio of the areas on the same recordings, "
         "with the 95% interval of its mean; lowest: the least ratio at any time after the first "
         "round, of the means. optimum: share of what no schedule can exceed."
+    )
+    if compared.retirement is not None:
+        lines.say(_retirement_sentence(compared.retirement, asked.accepted_risk))
+
+
+def _retirement_sentence(of: RetirementSummary, risk: float | None) -> str:
+    """What retiring saved and missed on the recordings, whatever the scheduler."""
+    if of.saved_share is None or of.missed_share is None or of.most_missed_share is None:
+        return f"None of {many(of.repeats, 'recording')} reaches the accepted risk {risk:g}."
+    return (
+        f"Retired at the accepted risk {risk:g}: {of.retired} of "
+        f"{many(of.repeats, 'recording')}, with {of.saved_share:.0%} of their time left, in which "
+        f"they would have shown {of.missed_share:.1%} of their species (at most "
+        f"{of.most_missed_share:.1%}) and {many(of.missed_bugs, 'bug')}."
     )

@@ -129,11 +129,13 @@ def command(
             *(files, names, repeats, budget, chosen_time, cores, accepted_risk, outcome, seed),
             jobs or os.cpu_count() or 1,
         )
-        settings, scores, said = growth_output.compare_growth(asked)
+        compared = growth_output.compare_growth(asked)
         if as_json:
-            output.print_json(said)
+            output.print_json(growth_output.growth_json(asked, compared))
         else:
-            growth_output.show_growth(asked, settings, scores)
+            growth_output.show_growth(asked, compared)
+        if charts:
+            output.save_charts(growth_output.growth_chart(asked, compared), charts)
         return
     recording = _recording(logs, synthetic, budget, seed)
     seconds = budget_of(recording, budget)

@@ -10,7 +10,8 @@ import numpy as np
 from fuzzwise.lab.evaluate.comparison import Mean, mean
 from fuzzwise.lab.growth.bound import best_curve
 from fuzzwise.lab.growth.recording import GrowthRecording
-from fuzzwise.lab.growth.replay import BINS, GrowthReplay, drawn
+from fuzzwise.lab.growth.replay import BINS, GrowthReplay, Settings, drawn
+from fuzzwise.model import Floats
 
 BASELINE = "round-robin"
 
@@ -41,11 +42,8 @@ def compare(
 ) -> list[GrowthScore]:
     """The scores, the best area first; ``moments`` are shares of the budget."""
     base = next(replay for replay in replays if replay.name == BASELINE)
-    settings = base.settings
-    one_round = len(recording.targets) * settings.epoch / settings.cores
-    first = min(BINS - 1, int(np.ceil(one_round / settings.budget * BINS)))
-    draws = (drawn(recording, np.random.default_rng((seed, i)))[0] for i in range(len(base.curves)))
-    best = np.mean([best_curve(one, recording.step, settings, outcome).mean() for one in draws])
+    first = one_round(len(recording.targets), base.settings)
+    best = optimum(base, recording, outcome, seed).mean()
     scores = []
     for replay in replays:
         curve, below = replay.curve(outcome), base.curve(outcome)
@@ -62,6 +60,20 @@ def compare(
             )
         )
     return sorted(scores, key=lambda score: (-score.area.value, score.name))
+
+
+def one_round(targets: int, settings: Settings) -> int:
+    """The bin by which every target has had a whole epoch."""
+    seconds = targets * settings.epoch / settings.cores
+    return min(BINS - 1, int(np.ceil(seconds / settings.budget * BINS)))
+
+
+def optimum(base: GrowthReplay, recording: GrowthRecording, outcome: int, seed: int) -> Floats:
+    """The bound at the end of each bin, mean over the recorded repeats that replays drew."""
+    draws = (drawn(recording, np.random.default_rng((seed, i)))[0] for i in range(len(base.curves)))
+    bounds = [best_curve(one, recording.step, base.settings, outcome) for one in draws]
+    mean_bound: Floats = np.mean(bounds, axis=0)
+    return mean_bound
 
 
 def _ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from fuzzwise.lab.growth.recording import FOUND, KEPT, LEFT, RATE, RUNS, SPECIES, STOPS
+from fuzzwise.lab.growth.recording import FOUND, KEPT, LAST, LEFT, RATE, RUNS, SPECIES, STOPS
 from fuzzwise.schedulers.base import LEAST_LOOK
 from fuzzwise.schedulers.compiled import ARMS, CHOOSE, GENERATOR, LEARN, MEMORY, compiled
 from fuzzwise.schedulers.kernel import (
     AVAILABLE,
     EPOCH_BUGS,
+    EPOCH_DISCOVERIES,
     EPOCH_DISCOVERY_RATE,
     EPOCH_KEPT,
     EPOCH_NEW_BUGS,
     EPOCH_RECENT_BUGS,
     EPOCH_RUNS,
+    EPOCH_RUNS_SINCE,
     EPOCH_SECONDS,
     EPOCH_SECONDS_LEFT,
     EPOCH_SIZE,
@@ -74,6 +76,9 @@ def _shown(table, last, step, start, end, bugs, found, offset, epoch):
     epoch[EPOCH_SPECIES] = _at(table, last, SPECIES, place)
     epoch[EPOCH_DISCOVERY_RATE] = table[low, RATE]
     epoch[EPOCH_SECONDS_LEFT] = table[low, LEFT]
+    found_before = _at(table, last, FOUND, start / step)
+    epoch[EPOCH_DISCOVERIES] = _at(table, last, FOUND, place) - found_before
+    epoch[EPOCH_RUNS_SINCE] = runs - table[low, LAST]
     epoch[EPOCH_RECENT_BUGS] = 1.0
     for b in range(len(bugs)):
         at = bugs[b]

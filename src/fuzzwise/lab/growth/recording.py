@@ -18,11 +18,11 @@ from fuzzwise.snapshot import Campaign
 from fuzzwise.stop_forecast import inputs_to_stop
 from fuzzwise.stopping import AcceptedRisk
 
-RUNS, SPECIES, FOUND, KEPT, RATE, LEFT, STOPS = range(7)
+RUNS, SPECIES, FOUND, KEPT, RATE, LEFT, STOPS, LAST = range(8)
 """What is known of a repeat at each step of its clock: runs, species, discoveries and inputs kept
 by then; the discoveries a second that the judge expects; the seconds until the accepted risk; 1
-from when its risk is accepted on."""
-COLUMNS = 7
+from when its risk is accepted on; which run was the last discovery, 0 for none."""
+COLUMNS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +57,16 @@ class GrowthRecording:
         return float(steps * self.step)
 
 
+ENDINGS = (SUFFIX, f"{SUFFIX}.gz")
+"""How the names of recordings end."""
+
+
 def growth_files(paths: Sequence[Path]) -> list[Path]:
     """The files of a recording of growth that paths mean: themselves, or those in a folder."""
     found: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
-        found += [file for file in inside if file.name.endswith(SUFFIX) and not file.is_symlink()]
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]
+        found += [file for file in inside if file.name.endswith(ENDINGS) and not file.is_symlink()]
     return found
 
 
@@ -113,6 +117,7 @@ def _repeat(
         before = float(values[0]) if column in (SPECIES, KEPT) else 0.0
         table[column] = np.interp(clock, seconds, [before, *map(float, values)])
     latest = np.searchsorted(seconds[1:], clock, "right") - 1
+    table[LAST] = _last_discoveries(seen[-1], table[RUNS])
     for column, said in zip((RATE, LEFT, STOPS), _judged(seen, rule), strict=True):
         table[column] = np.where(latest >= 0, np.array(said)[np.maximum(latest, 0)], 0.0)
     runs = np.array([0.0, *(float(o.n) for o in seen)])
@@ -120,6 +125,14 @@ def _repeat(
     when = np.interp([float(bug.n) for bug in shown], runs, seconds) if shown else ()
     known = tuple(bugs.setdefault(bug.id, len(bugs)) for bug in shown)
     return Repeat(name, table, known, tuple(float(at) for at in when))
+
+
+def _last_discoveries(all_of_it: Observation, runs: Floats) -> Floats:
+    """Which run was the last discovery by each number of runs; 0 where there was none."""
+    found = all_of_it.discoveries
+    numbers = np.array([0.0, *([] if found is None else found)])
+    last: Floats = numbers[np.searchsorted(numbers, runs, "right") - 1]
+    return last
 
 
 def _judged(
