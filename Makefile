@@ -136,7 +136,8 @@ LIVE ?= 0
 spend-study: $(READY)
 	$(BIN)/python benchmarks/spend_study.py --out docs --live $(LIVE)
 
-# The recordings of spend-study alone, for as long as one likes, and those that are whole added to datasets/growth.
+# The recordings of spend-study alone, for as long as one likes, and those that are whole added to datasets/growth,
+# with the live campaigns.
 spend-record: $(READY)
 	$(BIN)/python benchmarks/spend_study.py --only-record
 

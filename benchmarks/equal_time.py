@@ -3,9 +3,10 @@
 Run ``python benchmarks/equal_time.py [NAME …] --seconds 60 --repeats 3``: each fuzzer starts from the
 same seeds and ends when all its processes together have used so many seconds of a processor, its own
 helpers included, so that what else the machine does matters little. What it has kept is then run
-through one and the same stock build, which counts features. Results are kept, and the same call goes
-on; ``--page`` writes the table into docs/real-speed.md. Weights of seeds were chosen on every other
-library (``is_for_choosing``); the others check them.
+through one and the same stock build, which counts features. The same call goes on where it ended;
+``--page`` keeps the results in ``datasets/equal-time.jsonl`` and writes a table for each time into
+docs/real-speed.md. Weights of seeds were chosen on every other library (``is_for_choosing``); the
+others check them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from math import exp, log
 from pathlib import Path
 
 from afl_campaign import ENVIRONMENT
+from fuzzwise.files import write_whole
 from real import DEFAULT_WORK, chosen, starting_corpus, target, write_part
 from real_campaigns import is_for_choosing
 from subjects import Subject, build
@@ -35,9 +37,10 @@ OURS, STOCK, AFL, CMPLOG = "fuzzwise", "libFuzzer", "AFL++", "AFL++ with cmplog"
 MEMORY = Path("/dev/shm")
 LOOK = 0.1
 PAGE = Path("docs/real-speed.md")
+KEPT = Path(__file__).parents[1] / "datasets" / "equal-time.jsonl"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Result:
     """What one run has covered; ``seconds`` is what was asked for."""
 
@@ -61,10 +64,14 @@ def main() -> None:
     asked.work.mkdir(parents=True, exist_ok=True)
     if not asked.page:
         measure(asked)
-    lines = table(known(asked.work))
-    print("\n".join(lines))
+    results = known(asked.work)
+    for seconds in sorted({one.seconds for one in results}):
+        lines = table([one for one in results if one.seconds == seconds], seconds)
+        print("\n".join(lines))
+        if asked.page:
+            write_part(PAGE, f"equal_time.py, {seconds} s", lines)
     if asked.page:
-        write_part(PAGE, "equal_time.py", lines)
+        write_whole(KEPT, "".join(json.dumps(asdict(one)) + "\n" for one in results).encode())
 
 
 def measure(asked: argparse.Namespace) -> None:
@@ -81,9 +88,10 @@ def measure(asked: argparse.Namespace) -> None:
 
 
 def known(work: Path) -> list[Result]:
-    """What was measured so far."""
-    files = sorted(work.glob("equal-time-*.jsonl"))
-    return [Result(**json.loads(line)) for file in files for line in file.read_text().splitlines()]
+    """What was measured so far, and what is kept of earlier sittings."""
+    files = [*sorted(work.glob("equal-time-*.jsonl")), *([KEPT] if KEPT.exists() else [])]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    return sorted({Result(**json.loads(line)) for line in lines})
 
 
 def run(subject: Subject, work: Path, fuzzer: str, seconds: int, seed: int) -> Result:
@@ -176,41 +184,36 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
                 continue
 
 
-def table(results: list[Result]) -> list[str]:
+def table(results: list[Result], seconds: int) -> list[str]:
     """Ratios to stock libFuzzer of the same random seed, by library and over each half."""
     lines = [
         "| library | half | after | fuzzwise | AFL++ | AFL++ with cmplog | repeats |",
         "|---|---|---|---|---|---|---|",
     ]
-    means: dict[tuple[int, str, str], list[float]] = {}
-    for seconds in sorted({one.seconds for one in results}):
-        for name in sorted({one.library for one in results if one.seconds == seconds}):
-            half, cells, repeats = "choosing" if is_for_choosing(name) else "checking", [], 0
-            for fuzzer in (OURS, AFL, CMPLOG):
-                ratios = _ratios(results, name, fuzzer, seconds)
-                repeats = max(repeats, len(ratios))
-                if ratios:
-                    means.setdefault((seconds, half, fuzzer), []).append(_mean(ratios))
-                cells.append(_cell(ratios))
-            lines.append(f"| {name} | {half} | {seconds} s | {' | '.join(cells)} | {repeats} |")
-        for half in ("choosing", "checking"):
-            found = [means.get((seconds, half, fuzzer), []) for fuzzer in (OURS, AFL, CMPLOG)]
-            if not found[0]:
-                continue
-            whole = len(found[0])  # a mean of fewer libraries is not to be compared with it
-            cells = [f"**{_mean(one):.2f}**" if len(one) == whole else "–" for one in found]
-            lines.append(
-                f"| geometric mean of {whole} | {half} | {seconds} s | {' | '.join(cells)} | |"
-            )
+    means: dict[tuple[str, str], list[float]] = {}
+    for name in sorted({one.library for one in results}):
+        half, cells, repeats = "choosing" if is_for_choosing(name) else "checking", [], 0
+        for fuzzer in (OURS, AFL, CMPLOG):
+            ratios = _ratios(results, name, fuzzer)
+            repeats = max(repeats, len(ratios))
+            if ratios:
+                means.setdefault((half, fuzzer), []).append(_mean(ratios))
+            cells.append(_cell(ratios))
+        lines.append(f"| {name} | {half} | {seconds} s | {' | '.join(cells)} | {repeats} |")
+    for half in ("choosing", "checking"):
+        found = [means.get((half, fuzzer), []) for fuzzer in (OURS, AFL, CMPLOG)]
+        if not found[0]:
+            continue
+        whole = len(found[0])  # a mean of fewer libraries is not to be compared with it
+        cells = [f"**{_mean(one):.2f}**" if len(one) == whole else "–" for one in found]
+        lines.append(
+            f"| geometric mean of {whole} | {half} | {seconds} s | {' | '.join(cells)} | |"
+        )
     return lines
 
 
-def _ratios(results: list[Result], name: str, fuzzer: str, seconds: int) -> list[float]:
-    own = {
-        (one.fuzzer, one.seed): one.features
-        for one in results
-        if one.library == name and one.seconds == seconds
-    }
+def _ratios(results: list[Result], name: str, fuzzer: str) -> list[float]:
+    own = {(one.fuzzer, one.seed): one.features for one in results if one.library == name}
     seeds = sorted(seed for kind, seed in own if kind == fuzzer and (STOCK, seed) in own)
     return [own[fuzzer, seed] / own[STOCK, seed] for seed in seeds]
 

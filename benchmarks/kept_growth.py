@@ -1,7 +1,8 @@
 """Recordings of how targets grow in a compact form: ``datasets/growth/``, one file a repeat.
 
 Ten minutes of each target, three times, are hours: whoever records some of them adds these by
-``python benchmarks/kept_growth.py``, and the next one goes on with those that are missing.
+``python benchmarks/kept_growth.py``, and the next one goes on with those that are missing. Live campaigns
+are kept by it, too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from fuzzwise import snapshot
 from fuzzwise.files import whole_file
 from fuzzwise.lab.growth.recorder import NEARLY, SUFFIX
+from spend_live import keep as keep_live
 
 KEPT = Path(__file__).parents[1] / "datasets" / "growth"
 SECONDS = 600
@@ -28,6 +30,7 @@ def main() -> None:
     files = list(KEPT.glob(f"*{SUFFIX}.gz"))
     size = sum(file.stat().st_size for file in files)
     print(f"{added} repeats added; {len(files)} are kept in datasets/growth, {size:,} bytes")
+    print(f"{keep_live(options.work)} live campaigns are kept in datasets")
 
 
 def unpack(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 Both campaigns of a pair run at the same time, on one core each, so that whatever else the machine does
 concerns both; the cores change from pair to pair. ``python benchmarks/spend_live.py --pairs 3`` runs
-the pairs that are missing, three minutes each and half.
+the pairs that are missing, three minutes each and half. Those that ``make spend-keep`` has kept, in
+``datasets/spend-live.jsonl``, are of the scheduler as it is now: whoever changes the default removes them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
 from fuzzwise.campaign.sessions import open_sessions
 from fuzzwise.campaign.threads import Threads
+from fuzzwise.files import write_whole
 from fuzzwise.store.places import open_store
 from fuzzwise.triage.workers import Workers
 from spend_targets import HALVES, campaign_file
@@ -33,6 +35,8 @@ SECONDS = 180
 MEMORY = Path("/dev/shm")
 """Where campaigns are kept meanwhile: on a disk, new files take long while old ones are removed."""
 
+KEPT = Path(__file__).parents[1] / "datasets" / "spend-live.jsonl"
+
 _TURNS = """select targets.name, began, ended, epochs.seconds, epochs.inputs, epochs.discoveries, total_species
 from epochs join targets on targets.id = target_id where total_species is not null order by ended"""
 
@@ -41,7 +45,7 @@ def live_campaigns(
     work: Path, pairs: int, halves: tuple[str, ...] = ("choosing", "checking")
 ) -> None:
     """Run the pairs that are missing."""
-    (work / "live").mkdir(exist_ok=True)
+    unpack(work)
     for half in halves:
         campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s")  # builds what is missing
         for pair in range(1, pairs + 1):
@@ -54,6 +58,25 @@ def kept_campaigns(work: Path) -> list[dict[str, object]]:
     """Those that are whole, the two of a pair one after the other."""
     files = sorted((work / "live").glob("*.json"))
     return [json.loads(file.read_text()) for file in files]
+
+
+def unpack(work: Path) -> None:
+    """Lay what is kept where the others are, so that they are not run again."""
+    (work / "live").mkdir(parents=True, exist_ok=True)
+    for line in KEPT.read_text().splitlines() if KEPT.exists() else ():
+        run = json.loads(line)
+        file = work / "live" / f"{run['half']}-{run['pair']}-{run['scheduler']}.json"
+        if not file.exists():
+            file.write_text(line)
+
+
+def keep(work: Path) -> int:
+    """Keep all that are whole, one a line; how many there are."""
+    unpack(work)
+    runs = kept_campaigns(work)
+    if runs:
+        write_whole(KEPT, "".join(json.dumps(run) + "\n" for run in runs).encode())
+    return len(runs)
 
 
 def _run_pair(work: Path, half: str, pair: int, files: list[Path]) -> None:
