@@ -148,6 +148,18 @@ def test_where_retirement_is_the_goal_it_comes_before_bugs():
         assert scheduler.choose() == first
 
 
+@pytest.mark.parametrize(("left", "first"), [(SECONDS / 2, 0), (SECONDS / 4, 1)])
+def test_a_target_that_grows_waits_only_for_one_that_is_about_to_be_retired(left, first):
+    """Both had the same time; the first alone grows, so it earns the credit of both."""
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    for arm, rate, soon in ((0, 1000.0, 0.0), (1, 0.0, left)):
+        told = EpochResult(
+            *(1000, SECONDS), kept=5, discovery_rate=rate, species=50, seconds_left=soon
+        )
+        scheduler.recall(arm, told)
+    assert scheduler.choose() == first
+
+
 def test_a_black_box_with_bugs_beats_coverage_that_is_worth_none():
     scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
     scheduler.learn(0, EpochResult(1000, SECONDS, bugs=3, new_bugs=3))
