@@ -2,7 +2,8 @@
 
 Both campaigns of a pair run at the same time, on one core each, so that whatever else the machine does
 concerns both; the cores change from pair to pair. ``python benchmarks/spend_live.py --pairs 3`` runs
-the pairs that are missing, three minutes each and half. Those that ``make spend-keep`` has kept, in
+the pairs that are missing, three minutes each and half, and those again in which one campaign got a
+tenth more of its core than the other. Those that ``make spend-keep`` has kept, in
 ``datasets/spend-live.jsonl``, are of the scheduler as it is now: whoever changes the default removes them.
 """
 
@@ -32,6 +33,8 @@ from spend_targets import HALVES, campaign_file
 
 SCHEDULERS = ("risk-rate", "round-robin")
 SECONDS = 180
+UNEVEN = 1.1
+"""How many times as much of its core one campaign of a pair may get."""
 MEMORY = Path("/dev/shm")
 """Where campaigns are kept meanwhile: on a disk, new files take long while old ones are removed."""
 
@@ -50,7 +53,7 @@ def live_campaigns(
         campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s")  # builds what is missing
         for pair in range(1, pairs + 1):
             files = [work / "live" / f"{half}-{pair}-{name}.json" for name in SCHEDULERS]
-            if not all(file.exists() for file in files):
+            if not all(file.exists() for file in files) or _is_uneven(files):
                 _run_pair(work, half, pair, files)
 
 
@@ -77,6 +80,12 @@ def keep(work: Path) -> int:
     if runs:
         write_whole(KEPT, "".join(json.dumps(run) + "\n" for run in runs).encode())
     return len(runs)
+
+
+def _is_uneven(files: list[Path]) -> bool:
+    """Whether something else had one of the cores: then the pair says nothing of schedulers."""
+    least, most = sorted(json.loads(file.read_text())["cpu"] for file in files)
+    return bool(most > UNEVEN * least)
 
 
 def _run_pair(work: Path, half: str, pair: int, files: list[Path]) -> None:

@@ -21,7 +21,7 @@ LIVE = """
 
 The targets of each half that have shown no bug, in one campaign of {seconds} s on one core, with `risk-rate` and at the
 same time, on the other core, with `round-robin`; the cores change from pair to pair, so whatever else the machine does
-concerns both. Epochs are as long as they are by default, {epoch:g} s. "On cores" is what a campaign got of its core, in
+concerns both. A pair in which one got a tenth more of its core than the other was run again. Epochs are as long as they are by default, {epoch:g} s. "On cores" is what a campaign got of its core, in
 seconds; of the two groups of columns, the first is `risk-rate`. Species of all targets together: at the end, and the
 ratio of the two at every full second after Round-Robin's first round, its mean and its lowest. Within a turn they are
 taken to grow evenly."""
