@@ -1,47 +1,39 @@
 """Seed files of the recorded data set: small, valid, made from code, the same every time.
 
-Text is in ``dataset_texts``, formats that are built byte by byte in ``dataset_binaries``; here are
-those that a packaged tool writes best, and ``make_seeds``, which makes all of them.
+Text is in ``dataset_texts``, ``dataset_documents``, ``dataset_sources`` and ``dataset_assembly``, formats
+that are built byte by byte in ``dataset_binaries`` and ``dataset_formats``; here and in
+``dataset_converted`` are those that a packaged tool writes best. ``make_seeds`` makes all of them.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import dataset_assembly as assembly
 import dataset_binaries as binaries
+import dataset_documents as documents
+import dataset_formats as formats
+import dataset_sources as sources
 import dataset_texts as texts
-
-LONG_AGO = 1577934245
-"""The time of files that go into archives: archives would differ from day to day otherwise."""
+from dataset_converted import CONVERTED, PACKAGES
+from dataset_tools import LONG_AGO, run
 
 TOOL_PACKAGES = (
     "acpica-tools", "arj", "binutils", "db5.3-util", "device-tree-compiler", "gcc",
     "hdf4-tools", "libjpeg-turbo-progs", "libjxr-tools", "netpbm", "plotutils", "rrdtool",
+    *PACKAGES,
 )  # fmt: skip
 """Debian packages of the tools that make seeds."""
 
 
-def _run(folder: Path, command: str, text: bytes = b"") -> bytes:
-    """What a tool, run inside the folder, prints; its own words are shown if it fails."""
-    fixed = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-    done = subprocess.run(
-        command.split(), cwd=folder, input=text, env=fixed, capture_output=True, check=False
-    )
-    if done.returncode:
-        words = (done.stderr or done.stdout).decode(errors="replace")
-        raise RuntimeError(f"{command!r} failed, so that a seed is missing: {words}")
-    return done.stdout
-
-
 def _picture(folder: Path, command: str) -> bytes:
-    return _run(folder, command, binaries.ppm())
+    return run(folder, command, binaries.ppm())
 
 
 def _sgi_packed(folder: Path) -> bytes:
@@ -62,25 +54,25 @@ def _jpeg(folder: Path) -> bytes:
 
 
 def _jxr(folder: Path) -> bytes:
-    bitmap = _run(folder, "ppmtobmp -bpp 24", binaries.ppm(32, 32))
+    bitmap = run(folder, "ppmtobmp -bpp 24", binaries.ppm(32, 32))
     (folder / "a.bmp").write_bytes(bitmap)
-    _run(folder, "JxrEncApp -i a.bmp -o a.jxr -q 0.7")
+    run(folder, "JxrEncApp -i a.bmp -o a.jxr -q 0.7")
     return (folder / "a.jxr").read_bytes()
 
 
 def _hdf(folder: Path) -> bytes:
     (folder / "a.raw").write_bytes(binaries.pgm(32, 24)[-32 * 24 :])
-    _run(folder, "r8tohdf 24 32 a.hdf -c a.raw")
+    run(folder, "r8tohdf 24 32 a.hdf -c a.raw")
     return (folder / "a.hdf").read_bytes()
 
 
 def _metafile(folder: Path) -> bytes:
-    return _run(folder, "graph -T meta -L Title -X x", b"0 0\n1 2\n2 1\n3 5\n")
+    return run(folder, "graph -T meta -L Title -X x", b"0 0\n1 2\n2 1\n3 5\n")
 
 
 def _object(folder: Path) -> bytes:
     (folder / "a.c").write_bytes(texts.small_c())
-    _run(folder, f"gcc -c -O1 -gdwarf-4 -fdebug-prefix-map={folder}=. a.c -o a.o")
+    run(folder, f"gcc -c -O1 -gdwarf-4 -fdebug-prefix-map={folder}=. a.c -o a.o")
     return (folder / "a.o").read_bytes()
 
 
@@ -88,7 +80,7 @@ def _archived(folder: Path, command: str, archive: str) -> bytes:
     for name in ("a.txt", "b.txt"):
         (folder / name).write_bytes(b"Some text to keep. " * 12)
         os.utime(folder / name, (LONG_AGO, LONG_AGO))
-    _run(folder, f"{command} {archive} a.txt b.txt")
+    run(folder, f"{command} {archive} a.txt b.txt")
     return (folder / archive).read_bytes()
 
 
@@ -110,7 +102,7 @@ def _arj(folder: Path) -> bytes:
 
 def _berkeley(folder: Path, kind: str) -> bytes:
     rows = "".join(f"{i}\nvalue{i * i}\n" for i in range(1, 20))
-    _run(folder, f"db5.3_load -T -t {kind} -c db_pagesize=512 a.db", rows.encode())
+    run(folder, f"db5.3_load -T -t {kind} -c db_pagesize=512 a.db", rows.encode())
     data = bytearray((folder / "a.db").read_bytes())
     data[52:72] = bytes(20)  # the file's identity, which is new at every making
     return bytes(data)
@@ -126,13 +118,13 @@ def _hash(folder: Path) -> bytes:
 
 def _aml(folder: Path) -> bytes:
     (folder / "a.asl").write_bytes(texts.acpi())
-    _run(folder, "iasl -vs -p a a.asl")
+    run(folder, "iasl -vs -p a a.asl")
     return (folder / "a.aml").read_bytes()
 
 
 def _dtb(folder: Path) -> bytes:
     (folder / "a.dts").write_bytes(texts.device_tree())
-    return _run(folder, "dtc -q a.dts")
+    return run(folder, "dtc -q a.dts")
 
 
 def _rrd(folder: Path) -> bytes:
@@ -144,9 +136,9 @@ def _rrd(folder: Path) -> bytes:
     start = 1577934000
     lengths = (12, 6)
     sources = "DS:in:GAUGE:120:0:U DS:out:COUNTER:120:U:U RRA:AVERAGE:0.5:1:12 RRA:MAX:0.5:3:6"
-    _run(folder, f"rrdtool create a.rrd --start {start} --step 60 {sources}")
+    run(folder, f"rrdtool create a.rrd --start {start} --step 60 {sources}")
     values = " ".join(f"{start + 60 * i}:{i * i}:{i * 100}" for i in range(1, 9))
-    _run(folder, f"rrdtool update a.rrd {values}")
+    run(folder, f"rrdtool update a.rrd {values}")
     data = (folder / "a.rrd").read_bytes()
     row_size = 8 * 2
     at = len(data) - row_size * sum(lengths)
@@ -160,26 +152,65 @@ def _rrd(folder: Path) -> bytes:
 
 
 FROM_CODE: dict[str, Callable[[], bytes]] = {
+    "adpcm.wav": formats.adpcm,
+    "another.abc": documents.abc_with_graces,
+    "archive.cab": formats.cabinet,
+    "archive.lzh": formats.lzh,
+    "archive.zip": formats.zip_archive,
+    "book.bib": documents.bibtex,
+    "book.ris": documents.ris,
+    "book.xls": formats.spreadsheet,
     "camera.tif": binaries.tiff,
+    "document.rtf": documents.rtf,
+    "font.bdf": documents.font,
+    "font.t1": documents.type_1,
     "fortran.f": texts.fortran,
+    "fortran77.f": sources.fortran_77,
     "grammar.y": texts.yacc,
+    "keys.pgp": formats.pgp,
+    "list.plist": formats.property_list,
+    "macros.6801": assembly.c6502_macros,
+    "mdoc.8": documents.mdoc,
     "message.tnef": binaries.tnef,
     "monitor.edid": binaries.edid,
+    "mpeg2.mp3": formats.mp3_of_mpeg2,
+    "nesting.html": documents.page_of_html,
     "one-track.mid": binaries.midi_one_track,
     "packets.pcap": binaries.pcap,
+    "packets6.pcap": formats.pcap_of_six,
     "page.1": texts.man,
     "page.html": texts.html,
     "page.tex": texts.tex,
+    "palette.png": formats.palette,
     "pic16.hex": texts.intel_hex,
     "plain.6502": texts.plain_6502,
+    "program.8051": assembly.as31,
+    "program.avr": assembly.avr,
+    "program.dasm": assembly.dasm,
     "program.exe": binaries.pe,
+    "program.gas": assembly.gas,
+    "program.nasm": assembly.nasm_64,
+    "program.pasmo": assembly.pasmo,
+    "program.pic": assembly.gpasm,
+    "program.tass": assembly.mos_tass,
     "program.x86": texts.nasm,
+    "program.xa": assembly.xa,
     "program.z80": texts.z80,
+    "scanner.rl": sources.ragel,
+    "small.c": sources.indent_c,
+    "solid.stl": formats.solid,
+    "sound.aiff": formats.aiff,
+    "sound.voc": formats.voc,
     "sound.wav": binaries.wav,
+    "table.dbf": formats.dbf,
+    "table.tbl": documents.tables,
     "tagged.mp3": binaries.mp3,
+    "terminal.ti": documents.terminal,
+    "text.md": documents.markdown,
     "tune.abc": texts.abc,
     "tune.csv": texts.midi_csv,
     "two-tracks.mid": binaries.midi,
+    "yacc-bsd.y": sources.yacc_of_bsd,
 }
 
 BY_TOOL: dict[str, Callable[[Path], bytes]] = {
@@ -204,7 +235,7 @@ def make_seeds(folder: Path) -> dict[str, Path]:
     """Write every seed into the folder; their paths by name."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {name: make() for name, make in FROM_CODE.items()}
-    for name, make_in in BY_TOOL.items():
+    for name, make_in in (BY_TOOL | CONVERTED).items():
         with tempfile.TemporaryDirectory() as scratch:
             contents[name] = make_in(Path(scratch))
     paths = {name: folder / name for name in sorted(contents)}

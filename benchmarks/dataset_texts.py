@@ -264,6 +264,19 @@ def device_tree() -> bytes:
 """
 
 
+def images() -> bytes:
+    """What an image tree for U-Boot holds."""
+    return b"""/dts-v1/;
+/ { description = "images"; #address-cells = <1>;
+  images { kernel-1 { description = "k"; data = /incbin/("a"); type = "kernel"; arch = "arm";
+      os = "linux"; compression = "none"; load = <0x8000>; entry = <0x8000>;
+      hash-1 { algo = "crc32"; }; hash-2 { algo = "sha1"; }; };
+    fdt-1 { description = "f"; data = [01 02]; type = "flat_dt"; arch = "arm";
+      compression = "none"; hash { algo = "md5"; }; }; };
+  configurations { default = "conf-1"; conf-1 { kernel = "kernel-1"; fdt = "fdt-1"; }; }; };
+"""
+
+
 def small_c() -> bytes:
     return b"""struct p { int x; struct p *n; char t[4]; }; enum c { R, G = 5 };
 static int level = 3; const char *names[] = {"one", "two"};
