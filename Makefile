@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 READY  := $(VENV)/.ready
 
-.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study unseen-study real-speed afl-study dataset scheduler-study spend-study spend-record spend-keep shape fuzz-readers uncompiled clean
+.PHONY: test check fast lint demo tour pictures campaign-study study bench real-study real-pages real-keep stop-study unseen-study real-speed afl-study dataset dataset-keep scheduler-study spend-study spend-record spend-keep shape fuzz-readers uncompiled clean
 
 # Hundreds of Python processes start: what they import is compiled once, also where that is not the
 # default.
@@ -122,11 +122,17 @@ real-speed: $(READY)
 afl-study: $(READY)
 	$(BIN)/python benchmarks/afl_truth.py --out docs
 
-# Programs of Debian, installed and recorded on two cores for about an hour; resumes.
+# Programs of Debian, installed and recorded for as long as one likes, five minutes each less what datasets/blackbox
+# has; and those that are whole triaged, added to it, and told of in docs/dataset.md.
+CORES ?= 1
 dataset: $(READY)
-	$(BIN)/python benchmarks/dataset.py
+	$(BIN)/python benchmarks/dataset.py --cores $(CORES)
 
-# Every scheduler on that data set and on synthetic recordings.
+dataset-keep: $(READY)
+	$(BIN)/python benchmarks/kept_blackboxes.py --jobs $(CORES)
+	$(BIN)/python benchmarks/dataset_page.py
+
+# Every scheduler on datasets/small-programs.fuzzlog and on synthetic recordings.
 scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
 
