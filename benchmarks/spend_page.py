@@ -98,8 +98,7 @@ LIMITS = """
 LIVE_LIMITS = """- Live campaigns had a machine that did other things, too; what each got of its core is in the tables. Their folders were
   in memory: on a disk, ext4 takes a millisecond for a new file where thousands were removed within the last minute, as
   between two campaigns of a study, and short turns pay most of that."""
-NO_LIVE = """- Live campaigns with the present default are not run yet; those with [the default of before](spend-live.md) had 1.05 times
-  the coverage of Round-Robin after three minutes."""
+NO_LIVE = "- Live campaigns with the present default are not run yet."
 
 
 def page(recordings: Mapping[float | None, GrowthRecording], runs: list[Run], seconds: int) -> str:

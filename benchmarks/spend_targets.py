@@ -51,8 +51,8 @@ def is_for_choosing(name: str) -> bool:
 
 
 HAVE_BUGS = ("cjson-utils", "libxml2-regexp")
-"""Those that show one within ten minutes, of memory and of expressions without end: live campaigns
-go without them, as they are about targets without bugs."""
+"""Those that show one within ten minutes: live campaigns go without them, as they are about targets
+without bugs."""
 
 HALVES = {
     half: tuple(
