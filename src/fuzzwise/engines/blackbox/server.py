@@ -152,6 +152,9 @@ class Server:
         os.close(self._control)
         os.close(self._results)
         self._control = self._results = -1
+        if self.has_ended:  # its warden says how, if it is not told to end before it knows
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
         assert self._process.stdin is not None
         self._process.stdin.close()
         if self._process.stdout is not None:
