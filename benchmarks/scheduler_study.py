@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dataset_programs import CONFIGURATIONS
 from fuzzwise.lab.evaluate.comparison import BASELINES, Mean, compare, mean
 from fuzzwise.lab.exact_optimum import BestWithin, optimum_at
 from fuzzwise.lab.optimum import best_schedules
 from fuzzwise.lab.recording.load import read_recording
-from fuzzwise.lab.recording.recording import MARK, Recording
+from fuzzwise.lab.recording.recording import Recording
 from fuzzwise.lab.recording.synthetic import SyntheticCampaign, generate
 from fuzzwise.lab.replay.replay import Replay, epoch_lengths, replay
 from fuzzwise.report.charts import replay as replay_chart
@@ -81,12 +80,12 @@ def main() -> None:
 
 def worlds(recordings: int, repeats: int) -> list[World]:
     """The recorded data set at two budgets, and four kinds of synthetic recordings."""
-    real = real_programs()
+    real = read_recording([DATASET])
     short, long = real.shortest_seconds, 10 * real.shortest_seconds
     found = [
         World(
             "real 2 min",
-            f"the recorded programs of Debian, {duration(short)} for all",
+            f"the recorded data set, {duration(short)} for all",
             (real,),
             short,
             *epoch_lengths(real, short),
@@ -94,7 +93,7 @@ def worlds(recordings: int, repeats: int) -> list[World]:
         ),
         World(
             "real 20 min",
-            f"the recorded programs of Debian, {duration(long)} for all",
+            f"the recorded data set, {duration(long)} for all",
             (real,),
             long,
             *epoch_lengths(real, short),
@@ -115,20 +114,6 @@ def worlds(recordings: int, repeats: int) -> list[World]:
         what = f"synthetic, 100 configurations, 10 days, {what}"
         found.append(World(name, what, drawn, 10 * DAY, 200, 10.0, 3))
     return found
-
-
-def real_programs() -> Recording:
-    """The data set without the examples of this repository, whose bugs were planted."""
-    whole = read_recording([DATASET])
-    names = {row.name for row in CONFIGURATIONS}
-    logs = [log for log in whole.configurations if log.name in names]
-    shown = np.unique(np.concatenate([log.first_shown[0] for log in logs]))
-    number = np.full(len(whole.bugs) + 1, MARK)  # the last one is that of MARK itself
-    number[shown] = np.arange(len(shown))
-    return Recording(
-        tuple(replace(log, bugs=number[log.bugs]) for log in logs),
-        tuple(whole.bugs[bug] for bug in shown),
-    )
 
 
 def play(world: World) -> Result:
@@ -189,7 +174,6 @@ def head(results: list[Result]) -> list[str]:
         "# Which scheduler finds most",
         "",
         "Every scheduler of [the list](schedulers.md), replayed on [recorded real programs](dataset.md)",
-        f"({len(real.configurations)} configurations: without the examples of this repository, whose bugs were planted)",
         "and on synthetic recordings whose truth is known. This page and its figures are written by",
         "`make scheduler-study`; do not edit them.",
         "",
