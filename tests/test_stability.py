@@ -114,9 +114,7 @@ def test_what_differs_makes_no_discoveries(harness, tmp_path, part, inputs):
     The numbers of two campaigns differ by 5 (one standard deviation): it fails by chance at 1e-6.
     """
     found = fuzzed(harness(part), tmp_path / "out", "--inputs", inputs)
-    while found["stability"] >= 0.9:  # threads may keep in step for a while
-        inputs *= 2
-        found = fuzzed(harness(part), tmp_path / "out", "--inputs", inputs)
+    assert found["stability"] < 0.9
     fuzzed(harness(), tmp_path / "stable", "--inputs", inputs)
     assert any("two runs of the same input" in warning for warning in found["warnings"])
     assert discoveries(tmp_path / "out") < discoveries(tmp_path / "stable") + 25

@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *mode = getenv("PARSER_MODE");
   FILE *rules = fopen("rules.txt", "r");
   if (rules) fclose(rules);
-  if (mode && !strcmp(mode, "strict mode") && rules && size > 1) abort();
+  if (size < 3 || data[0] != 'a') return 0; /* were most inputs a crash, it would be given up */
+  if (mode && !strcmp(mode, "strict mode") && rules) abort();
   return 0;
 }
 """
