@@ -169,6 +169,21 @@ def test_a_killed_afl_fuzz_or_target_is_started_again(tmp_path, markup, workers,
     session.close()
 
 
+@pytest.mark.parametrize(
+    "kept", [b"", b"start_time        : 16", b"start_time        : 1600000000\n"]
+)
+def test_it_goes_on_behind_statistics_that_a_kill_cut_off(tmp_path, markup, workers, kept):
+    session, _ = session_of(tmp_path / "t", workers, markup)
+    first = inputs_after(session, 0)
+    session.close()
+    (tmp_path / "t/afl/default/fuzzer_stats").write_bytes(kept)
+    again, _ = session_of(tmp_path / "t", workers, markup)
+    second = inputs_after(again, first.observation.n)
+    again.close()
+    assert second.generation == first.generation
+    assert len(second.observation.discoveries) >= len(first.observation.discoveries)
+
+
 def test_it_can_go_on_twice_within_a_second(tmp_path, markup, workers):
     session, _ = session_of(tmp_path / "t", workers, markup)
     first = inputs_after(session, 0)

@@ -37,6 +37,8 @@ _PHRASES = (
     ("ABRT on", "abort"),
     ("FPE on", "divide-by-zero"),
 )
+RESOURCE = "resource"
+"""The severity of what ends for want of time or of memory."""
 _RESOURCE = frozenset({"allocation-size-too-big", "killed", "leak", "out-of-memory", "timeout"})
 # These have no access of their own; freeing what is not allocated corrupts the heap.
 _WRITES = frozenset(
@@ -52,7 +54,7 @@ STACK_EXHAUSTED = "Hint: the stack is exhausted."
 WILD_JUMP = "Hint: PC is at a non-executable region. Maybe a wild jump?"
 SEVERITIES = (
     *("jump", "write", "read", "access", "null dereference", "stack exhaustion"),
-    *("divide", "abort", "exception", "resource", "other"),
+    *("divide", "abort", "exception", RESOURCE, "other"),
 )
 """What a crash does, the worst first; "access" is a read or a write, which one is not known, and
 "exception" one of Python that nobody caught, or a panic of Go."""
@@ -113,7 +115,7 @@ def severity(kind: str, evidence: str) -> str:
     if kind == "abort":
         return "abort"
     if kind in _RESOURCE:
-        return "resource"
+        return RESOURCE
     if ZERO_PAGE in evidence or "null pointer" in kind:
         return "null dereference"
     if WILD_JUMP in evidence:

@@ -19,6 +19,7 @@ from fuzzwise.received import read_limited
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examinations import Examinations
 from fuzzwise.triage.examine import Limits, Verdict, absolute, from_report
+from fuzzwise.triage.kinds import RESOURCE
 from fuzzwise.triage.workers import Task, Workers
 
 AT_ONCE = 4
@@ -135,5 +136,5 @@ def took_too_long(seconds: float) -> Verdict:
     said = f"This input took longer than {seconds:g} s."
     seen = from_report("ERROR: libFuzzer: timeout after 1 seconds")
     assert seen.bug is not None
-    bug = replace(seen.bug, kind="timeout", severity="resource")
+    bug = replace(seen.bug, kind="timeout", severity=RESOURCE)
     return replace(seen, bug=bug, summary=said, report=said)

@@ -186,6 +186,7 @@ class Fuzzing:
         going_on = self._places.can_go_on()
         if going_on:
             self._places.put_finds_aside()
+            self._places.drop_cut_off_stats()
             self._places.add(self.job.corpus, self._skipped)
         else:
             self._places.gather(self.job.corpus, self._skipped)

@@ -20,6 +20,9 @@ OUTPUT = "afl"
 INSTANCE = "default"
 """The name that afl-fuzz gives to a single instance."""
 
+STATS = "fuzzer_stats"
+"""Its statistics."""
+
 NOTHING = b"\n"
 """The seed where there is no other: afl-fuzz wants one byte at least."""
 
@@ -40,6 +43,7 @@ class AflPlaces:
         self.output = folder.out / OUTPUT
         self.queue = self.output / INSTANCE / "queue"
         self._resumed = self.output / INSTANCE / "_resume"
+        self._stats = self.output / INSTANCE / STATS
         self.seeds = folder.out / "seeds"
         self.to_examine = folder.out / "to-examine"
 
@@ -60,6 +64,14 @@ class AflPlaces:
             _copy(path, self.seeds / name)
         if not any(self.seeds.iterdir()):
             (self.seeds / "nothing").write_bytes(NOTHING)
+
+    def drop_cut_off_stats(self) -> None:
+        """Remove statistics without their beginning, behind which afl-fuzz refuses to go on.
+
+        It writes them in place, so that a kill or a full disk can leave half of a file.
+        """
+        if not {"start_time", "last_update"} <= read_stats(self._stats)[0].keys():
+            self._stats.unlink(missing_ok=True)
 
     def not_given(self, corpus: Iterable[Path], skipped: Collection[str]) -> dict[str, Path]:
         """Files that afl-fuzz was not given yet, by their names (hashes)."""
@@ -142,12 +154,12 @@ def untried_in(out: Path) -> Untried | None:
     """What waits in the queue of the target in that folder; None where it is not one of AFL++."""
     if not (out / OUTPUT).is_dir():
         return None
-    return untried(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
+    return untried(read_stats(out / OUTPUT / INSTANCE / STATS)[0])
 
 
 def stability_in(out: Path) -> float | None:
     """The stability of the target in that folder; None where AFL++ has not said it."""
-    return stability(read_stats(out / OUTPUT / INSTANCE / "fuzzer_stats")[0])
+    return stability(read_stats(out / OUTPUT / INSTANCE / STATS)[0])
 
 
 def _has_entry(place: Path) -> bool:
