@@ -217,6 +217,14 @@ def test_a_stock_target_that_closes_its_standard_error_is_told(tmp_path: Path):
     assert end.returncode == 0, end.stderr
 
 
+def test_a_stock_target_that_crashes_in_silence_is_told_that_nobody_hears_it(tmp_path: Path):
+    target = stock_target.build(tmp_path, TARGETS / "silent.c")
+    end = fuzz(target, tmp_path / "out", "--quiet")
+    assert end.returncode == 2
+    assert "before it has made an input, 3 times in a row" in end.stderr
+    assert "has closed its standard error, or put something else in its place" in end.stderr
+
+
 def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_path: Path):
     target = (named / "good").rename(named / "slow")
     corpus = tmp_path / "corpus"

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import stock_target
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.libfuzzer.fuzzing import Fuzzing
 from fuzzwise.engines.libfuzzer.lives import Lives
@@ -20,7 +21,8 @@ from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.observer.observed import CorpusFiles
 from fuzzwise.engines.observer.state import State
 from observed_target import EXAMPLES, TARGETS, build
-from turns import turns_until
+from test_stock_counts import session_of as stock_session
+from turns import inputs_after, turns_until
 from waiting import PATIENCE, wait_until
 
 
@@ -47,6 +49,79 @@ def test_a_turn_makes_other_inputs_than_the_one_before(tmp_path, diary, monkeypa
         length = min(len(said[one]), len(said[other]))
         assert length > 100
         assert (said[one][:length] == said[other][:length]).mean() < 0.5
+
+
+@pytest.mark.parametrize("engine", ["libfuzzer", "stock"])
+def test_what_we_take_of_memory_ourselves_is_no_bug_of_a_target(tmp_path, engine):
+    """libFuzzer looks once a second, at a peak that begins with ours."""
+    source = EXAMPLES / "ini.c"
+    if engine == "stock":
+        program = stock_target.build(tmp_path, source, "-fsanitize=fuzzer")
+        session = stock_session(program, tmp_path / "t", memory_mib=16)
+    else:
+        settings = LibFuzzerSettings(memory_mib=16)
+        session = session_of(build(tmp_path, source), tmp_path / "t", settings=settings)
+    told = turns_until(session, lambda told: told.seconds > 5, "five seconds", 2.5)
+    assert told.observation.n > 0
+    assert told.bugs == ()
+
+
+@pytest.mark.parametrize("flags", [(), ("-DLATE",), ("-fsanitize=address",)])
+def test_bugs_of_a_target_that_silences_its_standard_error_are_told_apart(tmp_path, flags):
+    session = session_of(build(tmp_path, TARGETS / "silent.c", *flags), tmp_path / "t")
+    told = turns_until(session, lambda told: len(told.bugs) >= 3, "three bugs")
+    assert {bug.frames[0] for bug in told.bugs} == {"writes_to_nowhere", "gives_up", "traps"}
+
+
+@pytest.mark.parametrize("engine", ["libfuzzer", "stock"])
+def test_a_target_that_prints_with_every_input_is_told(tmp_path, engine):
+    if engine == "stock":
+        program = stock_target.build(tmp_path, TARGETS / "loud.c", "-fsanitize=fuzzer")
+        session = stock_session(program, tmp_path / "t")
+    else:
+        session = session_of(build(tmp_path, TARGETS / "loud.c"), tmp_path / "t")
+
+    def is_told(told: Totals) -> bool:
+        return any("prints on its standard error" in warning for warning in told.warnings)
+
+    told = turns_until(session, is_told, "a warning", 2.0)
+    assert any("-close_fd_mask=2" in warning for warning in told.warnings)
+
+
+@pytest.mark.parametrize("options", ["", "halt_on_error=0"])
+def test_what_ubsan_sees_is_a_bug_unless_the_user_says_otherwise(tmp_path, monkeypatch, options):
+    """The program would print it and go on."""
+    monkeypatch.setenv("UBSAN_OPTIONS", options)
+    (tmp_path / "seed").write_bytes(b"!? overflows, and its hash wraps, which is none")
+    sanitizers = "-fsanitize=undefined,unsigned-integer-overflow"
+    program = build(tmp_path, TARGETS / "wraps.c", sanitizers)
+    session = session_of(program, tmp_path / "t", corpus=(tmp_path / "seed",))
+    told = inputs_after(session, 0)
+    assert [(bug.kind, bug.frames[0]) for bug in told.bugs] == (
+        [] if options else [("undefined-behavior: signed integer overflow", "overflow")]
+    )
+
+
+@pytest.mark.parametrize("engine", ["libfuzzer", "stock"])
+def test_a_data_race_is_a_bug_with_its_input(tmp_path, engine):
+    if engine == "stock":
+        program = stock_target.build(tmp_path, TARGETS / "races.c", "-fsanitize=fuzzer,thread")
+        session = stock_session(program, tmp_path / "t")
+    else:
+        program = build(tmp_path, TARGETS / "races.c", "-fsanitize=thread")
+        session = session_of(program, tmp_path / "t")
+    told = turns_until(session, lambda told: told.bugs != (), "a race")
+    assert [(bug.kind, bug.frames[0]) for bug in told.bugs] == [("data-race", "counts")]
+    assert told.bugs[0].inputs
+
+
+def test_what_is_heard_of_a_quiet_target_is_no_warning():
+    lives = Lives()
+    lives.heard(printed=50_000_000, inputs=1_000_000)  # a line with one of four inputs
+    lives.heard(printed=100_000, inputs=10)  # a report
+    assert lives.warnings == ()
+    lives.heard(printed=50_000_000, inputs=100_000)
+    assert len(lives.warnings) == 1
 
 
 def test_counts_add_up_over_turns(tmp_path, diary, monkeypatch):

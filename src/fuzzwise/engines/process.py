@@ -46,6 +46,8 @@ class FuzzingProcess:
     ) -> None:
         """``folder`` is what it may fill; it runs there, or in its ``workplace``."""
         self._tail = bytearray()
+        self.printed = 0
+        """Bytes that it has printed so far."""
         self._folder = folder
         become_heir()
         _limit()
@@ -128,6 +130,7 @@ class FuzzingProcess:
         assert stream is not None
         with stream:
             while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self.printed += len(chunk)
                 self._take(chunk)
                 self._tail += chunk
                 if len(self._tail) > 2 * TAIL:

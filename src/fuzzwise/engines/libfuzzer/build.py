@@ -23,7 +23,7 @@ from fuzzwise.errors import BadInput
 from fuzzwise.programs import find
 
 NATIVE = Path(__file__).parent / "native"
-SOURCES = ("observer.c", "counters.c", "again.c", "lengths.c")
+SOURCES = ("observer.c", "counters.c", "again.c", "lengths.c", "reports.c")
 MAIN = "main.c"
 STUBS = "stubs.c"
 PRELOAD = "preload.c"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from fuzzwise.engines.observer.folder import CampaignFolder
 from fuzzwise.engines.process import Ending, FuzzingProcess, wait_for_any
 from fuzzwise.triage.bug_book import BugBook
 from fuzzwise.triage.examine import Verdict, from_report
+from fuzzwise.triage.kinds import RESOURCE
 from fuzzwise.triage.surroundings import NEEDED
 from fuzzwise.triage.symbolizer import environment as symbolizer_environment
 
@@ -106,10 +108,17 @@ class Crashes:
         self.skipped |= self._seeds.among(artifacts)
 
 
-def sanitizer_environment() -> dict[str, str]:
-    """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
-    variables = symbolizer_environment()
-    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+def sanitizer_environment(*, detect_leaks: bool = False) -> dict[str, str]:
+    """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first.
+
+    Programs that would only print what UBSan or TSan sees, and go on, end: libFuzzer keeps the
+    input then. Who has set that otherwise has it so.
+    """
+    variables = symbolizer_environment(detect_leaks)
+    variables["TSAN_OPTIONS"] = os.environ.get("TSAN_OPTIONS", "")
+    for name in ("UBSAN_OPTIONS", "TSAN_OPTIONS"):
+        variables[name] = f"halt_on_error=1:{variables[name]}"
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         variables[name] += f":{_CRASH}"
     return variables
 
@@ -120,4 +129,4 @@ def _verdict(output: str, kind: str) -> Verdict:
     if kind == "crash":
         return seen
     assert seen.bug is not None
-    return replace(seen, bug=replace(seen.bug, kind=kind, severity="resource"))
+    return replace(seen, bug=replace(seen.bug, kind=kind, severity=RESOURCE))

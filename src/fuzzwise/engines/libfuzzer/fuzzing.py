@@ -188,6 +188,8 @@ class Fuzzing:
                 if not interrupted:  # files are written while the target goes on, not after it
                     self._corpus.write(self._state)
                     self._seconds += time.monotonic() - now
+                printed = sum(process.printed for process in self._processes if process)
+                self._lives.heard(printed, self._executed_since_start)
                 self._finish()
                 return
 

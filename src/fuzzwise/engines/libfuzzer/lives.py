@@ -18,6 +18,14 @@ HOPELESS = 20
 UNENDED = 2
 """Processes without a sign of life, from which on it is told."""
 
+LOUD, ENOUGH = 200, 1 << 20
+"""Bytes printed for each input, and in all, from which on a target is too loud."""
+
+TOO_LOUD = (
+    "prints on its standard error for most of its inputs, which takes time that these could have: "
+    "give libFuzzer the option -close_fd_mask=2, which keeps the reports of crashes"
+)
+
 _LOOK_FOR = "look for _exit, kill and exec"
 ENDLESS = (
     "has inputs that do not end, and libFuzzer's own limit does not end them either: have the code "
@@ -38,6 +46,7 @@ class Lives:
         self._short = 0
         self._vanished = ""
         self._unended, self._lost, self._why = 0, 0.0, ""
+        self._is_loud = False
 
     def has_made_one(self) -> None:
         """The present process makes inputs."""
@@ -66,10 +75,16 @@ class Lives:
         self._lost += seconds
         self._why = why
 
+    def heard(self, printed: int, inputs: int) -> None:
+        """A process has printed so many bytes, and run so many inputs."""
+        if printed >= max(ENOUGH, LOUD * inputs):
+            self._is_loud = True
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is to be told of them; the same words from the first time on."""
-        return (*self._warn_of_vanished(), *self._warn_of_unended())
+        loud = [f"it {TOO_LOUD}"] if self._is_loud else []
+        return (*self._warn_of_vanished(), *self._warn_of_unended(), *loud)
 
     def _warn_of_unended(self) -> Iterator[str]:
         if self._unended >= UNENDED:

@@ -9,6 +9,7 @@ from fuzzwise.engines.contract import SCHEDULES, SPECIES, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import NEEDED_TO_FUZZ, sanitizer_environment
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
+from fuzzwise.engines.memory_words import memory_words
 from fuzzwise.engines.observer.folder import CampaignFolder
 
 RAMP = 100
@@ -71,7 +72,7 @@ def options(
         "-detect_leaks=0",
         f"-len_control={0 if _lengths_are_ours(settings) else RAMP}",
         f"-timeout={max(1, round(settings.seconds))}",
-        f"-rss_limit_mb={settings.memory_mib}",
+        *memory_words(settings.memory_mib),
     ]
     if plan.dictionary:
         words.append(f"-dict={plan.dictionary.resolve()}")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from fuzzwise.engines.contract import NothingYet, TargetPlan
 from fuzzwise.engines.libfuzzer.crashes import Crashes
-from fuzzwise.engines.libfuzzer.endings import check_options, in_short, is_unseen, manner
+from fuzzwise.engines.libfuzzer.endings import check_options, has_begun, in_short, is_unseen, manner
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.lives import DEAF, ENDLESS, HOPELESS, KILLED, Lives
 from fuzzwise.engines.libfuzzer.program import check_program
@@ -86,7 +86,7 @@ class Fuzzing:
         self._seed, self._tick = seed, tick
         self._clock = self._counted_until = self._started_at = began
         self._process: StockProcess | None = None
-        self._interrupted = self._options_checked = self._renewing = False
+        self._interrupted = self._options_checked = self._renewing = self._unheard = False
         self._asked_at = began
         self._first = self.counts.n
         self._species_at_start = self._found_at_start = 0
@@ -187,7 +187,7 @@ class Fuzzing:
             raise NothingYet("Interrupted before the target ran its first input.")
         if self._interrupted or self._has_all:
             return True
-        self.lives.check(self.plan.program, self.folder.crashes, self.start.made)
+        self._check_lives()
         if self.start.is_stuck:
             said = self._process.output if self._process else ""
             raise BadInput(stuck(self.plan.program, self.settings.startup, said))
@@ -268,6 +268,7 @@ class Fuzzing:
             ending.kind == "done" and (asked or said.made)
         )
         made = _made(said)
+        self._unheard = not has_begun(ending.output)
         self.lives.ended(alone, made)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit", "state"):
             self._crashed(ending, said.has_run, made)
@@ -325,6 +326,15 @@ class Fuzzing:
         if self.settings.options and self._process:
             check_options(self.plan.program, self._process.output)
 
+    def _check_lives(self) -> None:
+        """BadInput where processes only crash; where libFuzzer was not heard, that may be why."""
+        try:
+            self.lives.check(self.plan.program, self.folder.crashes, self.start.made)
+        except BadInput as error:
+            if not self._unheard:
+                raise
+            raise BadInput(f"{error} {mute(self.plan.program)}") from None
+
     def _check_voice(self) -> None:
         """BadInput where nothing can be heard of a process any more: it closed its stderr."""
         process = self._process
@@ -341,6 +351,7 @@ class Fuzzing:
         asked, silent = time.monotonic(), process.is_deaf and not process.lines.glance.made
         process.end(lambda: AFTER_INPUT if silent else self._patience)
         self._renewing = True
+        self.lives.heard(process.printed, process.lines.glance.made)
         ending = process.ending()
         if ending is None or ending.kind == "killed":  # by us
             self.counts.look(process.lines.said)

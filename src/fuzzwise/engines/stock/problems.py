@@ -28,7 +28,8 @@ def stuck(program: Path, seconds: float, output: str) -> str:
 def mute(program: Path) -> str:
     """Why a target is given up that says nothing any more."""
     return (
-        f"{program} has closed its standard error, where libFuzzer tells what it does: have the "
-        "code under test leave it open. To silence the target, give libFuzzer -close_fd_mask=3, "
-        "which keeps its own words; or build it with fuzzwise, which needs none of them."
+        f"{program} has closed its standard error, or put something else in its place, where "
+        "libFuzzer tells what it does: have the code under test leave it open. To silence the "
+        "target, give libFuzzer -close_fd_mask=3, which keeps its own words; or build it with "
+        "fuzzwise, which needs none of them."
     )

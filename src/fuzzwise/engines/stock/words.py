@@ -5,22 +5,17 @@ from __future__ import annotations
 import random
 
 from fuzzwise.engines.contract import TargetPlan
-from fuzzwise.engines.libfuzzer.crashes import NEEDED_TO_FUZZ
+from fuzzwise.engines.libfuzzer.crashes import NEEDED_TO_FUZZ, sanitizer_environment
 from fuzzwise.engines.libfuzzer.options import RANDOM
+from fuzzwise.engines.memory_words import memory_words
 from fuzzwise.engines.stock.counts import StockFolder
 from fuzzwise.engines.stock.settings import StockSettings
 from fuzzwise.triage.surroundings import Surroundings
-from fuzzwise.triage.symbolizer import environment
 
 
 def variables(surroundings: Surroundings) -> dict[str, str]:
-    """Readable reports, and libFuzzer's exit status whichever runtime sees the crash first."""
-    known = environment(detect_leaks=True)
-    # Programs that would only print what UBSan sees, and go on; who has set it otherwise has that.
-    known["UBSAN_OPTIONS"] = f"halt_on_error=1:{known['UBSAN_OPTIONS']}"
-    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
-        known[name] += ":exitcode=77"
-    return surroundings.joined(known, NEEDED_TO_FUZZ)
+    """What sanitizers are told."""
+    return surroundings.joined(sanitizer_environment(detect_leaks=True), NEEDED_TO_FUZZ)
 
 
 def options(
@@ -42,7 +37,7 @@ def options(
         "-print_final_stats=1",
         "-reload=0",
         f"-timeout={max(1, round(settings.seconds))}",
-        f"-rss_limit_mb={settings.memory_mib}",
+        *memory_words(settings.memory_mib),
     ]
     if runs is not None:
         words.append(f"-runs={runs}")

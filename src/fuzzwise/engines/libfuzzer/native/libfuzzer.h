@@ -37,6 +37,10 @@ void fw_clear_counters(void);
 void fw_open_lengths(void);
 size_t fw_longest(uint64_t t, size_t max_size, uint64_t random);
 
+/* reports.c */
+void fw_keep_reports(void);
+void fw_save_reports(void);
+
 /* observer.c */
 typedef int (*fw_input_type)(const uint8_t *data, size_t size);
 typedef int (*fw_driver_type)(int *argc, char ***argv, fw_input_type one_input);

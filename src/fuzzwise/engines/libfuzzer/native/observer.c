@@ -222,6 +222,7 @@ int fw_run_target(const uint8_t *data, size_t size) {
 
 static int one_input(const uint8_t *data, size_t size) {
   uintptr_t lowest = __sancov_lowest_stack;
+  fw_save_reports();
   if (fw_head) fw_time_run();
   int result = fw_run_target(data, size);
   if (fw_head) {
@@ -307,6 +308,7 @@ size_t fuzzwise_mutator(uint8_t *data, size_t size, size_t max_size, unsigned in
 
 int fw_drive(fw_driver_type driver, int *argc, char ***argv, fw_input_type one) {
   target = one;
+  fw_keep_reports();
   if (!fw_mutator) fw_mutator = LLVMFuzzerCustomMutator;
   open_state(*argc, *argv);
   return driver(argc, argv, one_input);
