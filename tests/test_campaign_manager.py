@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fuzzwise.campaign.executor import Result
+from fuzzwise.campaign.failures import Failures
 from fuzzwise.campaign.finished import recent_bugs, run_entry
 from fuzzwise.campaign.manager import Manager
 from fuzzwise.campaign.plan import CampaignPlan
@@ -28,6 +29,8 @@ from fuzzwise.stopping import AcceptedRisk
 from fuzzwise.store.contract import Choice
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.states import BROKEN, RETIRED, WAITING, CampaignState, Stopped
+from fuzzwise.triage.bug_book import Bug
+from fuzzwise.triage.kinds import RESOURCE
 from reading import read_decisions, read_observations, read_state
 from simulated_session import SPEED, SimulatedSession, plan_of
 from waiting import PATIENCE
@@ -273,6 +276,34 @@ def test_what_was_covered_before_a_run_is_no_growth_of_its_first_epoch(tmp_path:
             )
             scheduler.learn(arm, grown)
         assert scheduler.belief(0) == pytest.approx(scheduler.belief(1), rel=0.1)
+
+
+def shown_so_far(crashes: int, stalls: int) -> Totals:
+    """Totals with a crash and a hang that were shown so often."""
+    bugs = (
+        Bug("boom", "SEGV", "read", ("f",), crashes, (), 1, 0.0),
+        Bug("hang", "timeout", RESOURCE, ("g",), stalls, (), 2, 0.0),
+    )
+    return replace(Totals.nothing(), bugs=bugs)
+
+
+def test_a_scheduler_is_told_how_often_inputs_failed_in_an_epoch(tmp_path: Path):
+    plan = plan_of(tmp_path, ["a"])
+    with SqlStore.open(plan.folder) as store:
+        store.begin_run(run_entry(plan, None))
+        scheduler = Scheduler(policies()["clusterfuzz"], 1, np.random.default_rng(1))
+        roster = Roster(plan, scheduler, lambda write: write(store, 0.0))
+        member = roster.by_name["a"]
+        assert member.failed(shown_so_far(3, 1)) == Failures(crashes=4, stalls=1)
+        assert member.failed(shown_so_far(3, 1)) == Failures()
+        assert member.failed(shown_so_far(3, 3)) == Failures(crashes=2, stalls=2)
+        assert member.failed(shown_so_far(1, 0)) == Failures()  # counts that began again
+        # In the next run, what was shown before it is no failure of its first epoch.
+        known = replace(store.memory()["a"], inputs=100, seconds=1.0)
+        again = Roster(plan, scheduler, lambda write: write(store, 0.0))
+        again.remember({"a": known})
+        assert again.by_name["a"].failed(shown_so_far(9, 9)) == Failures()
+        assert again.by_name["a"].failed(shown_so_far(10, 9)) == Failures(crashes=1, stalls=0)
 
 
 def test_a_run_without_an_input_says_so(tmp_path: Path):

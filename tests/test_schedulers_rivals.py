@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -80,14 +81,47 @@ def test_all_of_them_prefer_who_still_grows(name):
 
 
 def test_clusterfuzz_draws_by_its_weights():
-    scheduler = started(ClusterFuzz(new=0, start=10), 10, 10, 10, 10)
+    scheduler = started(ClusterFuzz(new=0, start=10), 10, 10, 10, 10, 10)
     scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=12))
     scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10))
-    scheduler.learn(2, EpochResult(runs=100, seconds=1.0, species=12, bugs=1))
-    scheduler.learn(3, EpochResult(runs=5, seconds=1.0, species=10, bugs=1))  # flat, too
-    total = 1 + 0.75 + 0.5 + 0.1
-    expected = [w / total for w in (1, 0.75, 0.5, 0.1)]
-    assert shares(scheduler, 4, 20_000) == pytest.approx(expected, abs=0.015)
+    # A second epoch fails, so half of their epochs do: half of the way down to 0.5, 0.25 and 0.1.
+    scheduler.learn(2, EpochResult(runs=100, seconds=1.0, species=12, crashes=7))
+    scheduler.learn(3, EpochResult(runs=100, seconds=1.0, species=12, crashes=2, stalls=2))
+    scheduler.learn(4, EpochResult(runs=5, seconds=1.0, species=10, crashes=1))  # flat, too
+    weights = (1, 0.75, 0.75, 0.625, 0.55)
+    expected = [w / sum(weights) for w in weights]
+    assert shares(scheduler, 5, 20_000) == pytest.approx(expected, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("failing", "least"),
+    [
+        (EpochResult(100, 1.0, crashes=1), 0.5),
+        (EpochResult(100, 1.0, crashes=1, stalls=1), 0.25),
+        (EpochResult(5, 1.0, crashes=1), 0.1),
+        (EpochResult(5, 1.0, crashes=1, stalls=1), 0.25),  # want is no crash at the start
+    ],
+)
+def test_clusterfuzz_lowers_who_always_fails_all_the_way(failing, least):
+    scheduler = Scheduler(ClusterFuzz(new=0), 2, np.random.default_rng(1))
+    for round_ in range(1, 4):
+        for arm in range(2):
+            if round_ == 1:
+                assert scheduler.choose() == arm
+            shown = EpochResult(100, 1.0) if arm == 0 else failing
+            scheduler.learn(arm, dataclasses.replace(shown, species=10 * 2**round_))
+    assert scheduler.belief(0) == 1.0
+    assert scheduler.belief(1) == pytest.approx(least)
+
+
+def test_clusterfuzz_forgives_by_every_epoch_without_a_crash():
+    scheduler = started(ClusterFuzz(new=0), 10)
+    scheduler.learn(0, EpochResult(100, 1.0, species=20, crashes=1))
+    found = []
+    for species in (40, 80, 160):
+        scheduler.learn(0, EpochResult(100, 1.0, species=species))
+        found.append(scheduler.belief(0))
+    assert found == pytest.approx([1 - 0.5 / 3, 1 - 0.5 / 4, 1 - 0.5 / 5])
 
 
 def test_clusterfuzz_gives_a_new_target_five_times_the_chance():
@@ -102,7 +136,7 @@ def test_clusterfuzz_raises_a_new_target_even_if_it_crashes():
     scheduler = started(ClusterFuzz(new=3), 10, 10)
     for species in (11, 12, 13):
         scheduler.learn(0, EpochResult(runs=100, seconds=1.0, species=species))
-    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10, bugs=1))
+    scheduler.learn(1, EpochResult(runs=100, seconds=1.0, species=10, bugs=1, crashes=1))
     first, second = shares(scheduler, 2, 20_000)
     assert second / first == pytest.approx(5.0, rel=0.1)
 

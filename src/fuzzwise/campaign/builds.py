@@ -19,6 +19,7 @@ import numpy as np
 
 from fuzzwise.campaign.build_sums import read_sums, summed, write_sums
 from fuzzwise.campaign.changes import glance
+from fuzzwise.campaign.failures import failures
 from fuzzwise.campaign.finished import recent_bugs, runs_since_discovery
 from fuzzwise.campaign.shared_corpus import SharedCorpus
 from fuzzwise.engines.contract import BuildTotals, Session, TargetPlan, Totals
@@ -228,7 +229,7 @@ def _epoch(before: Totals, after: Totals, shown: set[str]) -> EpochResult:
         before = Totals.nothing()
     seconds = after.seconds - before.seconds
     fresh = {bug.id for bug in after.bugs} - {bug.id for bug in before.bugs}
-    own = 1 + _late(after, 0)
+    own, failed = 1 + _late(after, 0), failures(after).since(failures(before))
     return EpochResult(
         runs=after.observation.n - before.observation.n,
         seconds=seconds,
@@ -241,6 +242,8 @@ def _epoch(before: Totals, after: Totals, shown: set[str]) -> EpochResult:
         species=own,
         discoveries=_late(after, before.observation.n),
         runs_since=runs_since_discovery(after.observation),
+        crashes=failed.crashes,
+        stalls=failed.stalls,
     )
 
 

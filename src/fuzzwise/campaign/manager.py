@@ -435,7 +435,7 @@ def _nothing_ran(stopped: Stopped, *, used: bool) -> str:
 
 def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added) -> EpochResult:
     """What the scheduler learns of an epoch; a target with a larger share counts its time less."""
-    weight = member.plan.weight
+    weight, failed = member.plan.weight, member.failed(totals)
     return EpochResult(
         runs=added.inputs,
         seconds=added.seconds / weight,
@@ -449,4 +449,6 @@ def _learned(member: Member, totals: Totals, judgement: Judgement, added: Added)
         species=(totals.observation.species or 0) if member.finds_coverage else 0,
         discoveries=added.discoveries if member.finds_coverage else 0,
         runs_since=runs_since_discovery(totals.observation) if member.finds_coverage else 0,
+        crashes=failed.crashes,
+        stalls=failed.stalls,
     )

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fuzzwise.campaign.changes import glance, signature
+from fuzzwise.campaign.failures import NO_FAILURES, Failures, failures
 from fuzzwise.campaign.finished import NO_LOOK
 from fuzzwise.campaign.plan import CampaignPlan
-from fuzzwise.engines.contract import TargetPlan
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.registry import engine_named
 from fuzzwise.judge import Judgement
 from fuzzwise.schedulers.base import EpochResult, Scheduler
@@ -47,6 +48,7 @@ class Member:
     retry_after: float = RETRY
     empty_turns: int = 0
     is_on_trial: bool = False
+    _failed: Failures | None = NO_FAILURES
     _said: set[str] = field(default_factory=set)
 
     @property
@@ -64,6 +66,19 @@ class Member:
         self.retry_after = RETRY
         self.empty_turns = 0
         self.is_on_trial = False
+
+    def failed(self, totals: Totals) -> Failures:
+        """How often it has failed since this was asked before.
+
+        Of what it had shown before a campaign went on, nobody knows when it came: that is left out.
+        """
+        now = failures(totals)
+        before, self._failed = self._failed or now, now
+        return now.since(before)
+
+    def forget_failures(self) -> None:
+        """It goes on from an earlier run: what is told next is the measure of what comes after."""
+        self._failed = None
 
     def look(self, generation: str, judgement: Judgement) -> tuple[int, float | None] | None:
         """What there is to be remembered of the stop rule's look: inputs, the risk's upper end.
@@ -113,6 +128,7 @@ class Roster:
             member.signature = known.signature
             if known.seconds > 0:
                 self._scheduler.recall(member.arm, _recalled(member, known))
+                member.forget_failures()
                 self._scheduler.not_yet(member.arm)
             if known.state == BROKEN:
                 member.state, member.retry_at = BROKEN, 0.0

@@ -106,6 +106,9 @@ class EpochResult:
     tell ``recent_bugs``, the bugs that it has shown in the second half of its runs; -1: not told.
     ``species`` are all that it has seen so far, of coverage; ``discoveries`` are the runs of the
     epoch that showed new ones, and ``runs_since`` those after the last of all such runs.
+
+    ``crashes`` are the runs of the epoch that failed, by whichever bug, and ``stalls`` those of
+    them that ended for want of time or of memory.
     """
 
     runs: int
@@ -120,6 +123,8 @@ class EpochResult:
     species: int = 0
     discoveries: int = 0
     runs_since: int = 0
+    crashes: int = 0
+    stalls: int = 0
 
 
 class Scheduler:

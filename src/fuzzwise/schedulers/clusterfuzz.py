@@ -1,16 +1,18 @@
-"""ClusterFuzz's weights: targets are drawn by how their latest runs went.
+"""ClusterFuzz's weights: targets are drawn by how their runs went.
 
-    weight = 5 for a target that is new; else the least that holds of 1, 0.75 for one whose coverage
-             is flat, 0.5 for one that crashes, 0.1 for one whose start crashes
+    weight = 5 for a target that is new; else the least of
+             1
+             0.75, where its coverage is flat
+             1 − (1 − m) · (share of its epochs that were so), for each way to fail:
+                 crashes m = 0.5, want of time or memory m = 0.25, crashes at the start m = 0.1
     chosen in proportion to the weight
 
 Source: the weights that ClusterFuzz gives its fuzz targets from their statistics, in our own
 terms: it looks at days and weeks, we at epochs. The rule that raises a weight comes before those
 that lower it, and of these only the lowest counts. New is a target with fewer than ``new`` epochs,
-flat one whose coverage grew by less than 1 % in its latest epoch; crashing one that showed a bug in
-its latest epoch, and one that showed it within ``start`` runs crashes at its start. Its weights
-for timeouts, for want of memory and for slow units (0.25 each) are not here: an epoch does not tell
-them.
+flat one whose coverage grew by less than 1 % in its latest epoch; an epoch that crashed after at
+most ``start`` runs crashed at its start. Its weight for slow units is not here: an epoch does not
+tell them. Recordings of growth tell the first crash of each bug only, and nothing of want.
 """
 
 from __future__ import annotations
@@ -24,18 +26,21 @@ from fuzzwise.model import Floats
 from fuzzwise.schedulers.base import Functions, Policy
 from fuzzwise.schedulers.kernel import (
     BELIEF,
-    EPOCH_BUGS,
+    EPOCH_CRASHES,
     EPOCH_RUNS,
+    EPOCH_STALLS,
     NEW_SPECIES,
     OWN,
     SPECIES,
     choosing,
+    helper,
     learning,
 )
 from fuzzwise.schedulers.selection import first_unstarted, in_proportion
 
-EPOCHS = OWN
-"""The epochs that a target has had."""
+EPOCHS, CRASHED, STALLED, AT_START = OWN, OWN + 1, OWN + 2, OWN + 3
+"""The epochs that a target has had; and of these, those that crashed, that wanted for time or
+memory, and that crashed at their start."""
 
 FLAT = 0.01
 """The share of its coverage that a target must add in an epoch not to be flat."""
@@ -50,25 +55,36 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:  # n
     return arm if arm >= 0 else in_proportion(arms, BELIEF, rng)
 
 
+@helper
+def _lowered(arms: Floats, arm: int, ways: int, least: float) -> float:
+    """The weight of a target whose epochs fail in some way: ``least`` where all of them do."""
+    return float(1.0 - (1.0 - least) * arms[arm, ways] / arms[arm, EPOCHS])
+
+
 @learning
 def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
     arms[arm, EPOCHS] += 1.0
-    weight = 1.0
-    if arms[arm, NEW_SPECIES] < FLAT * arms[arm, SPECIES]:
-        weight = 0.75
-    if epoch[EPOCH_BUGS] > 0.0:
-        weight = 0.1 if epoch[EPOCH_RUNS] <= memory[START] else 0.5
+    if epoch[EPOCH_STALLS] > 0.0:
+        arms[arm, STALLED] += 1.0
+    if epoch[EPOCH_CRASHES] > epoch[EPOCH_STALLS]:
+        arms[arm, CRASHED] += 1.0
+        if epoch[EPOCH_RUNS] <= memory[START]:
+            arms[arm, AT_START] += 1.0
+    weight = 0.75 if arms[arm, NEW_SPECIES] < FLAT * arms[arm, SPECIES] else 1.0
+    weight = min(weight, _lowered(arms, arm, CRASHED, 0.5))
+    weight = min(weight, _lowered(arms, arm, STALLED, 0.25))
+    weight = min(weight, _lowered(arms, arm, AT_START, 0.1))
     arms[arm, BELIEF] = 5.0 if arms[arm, EPOCHS] < memory[NEW] else weight
 
 
 @dataclass(frozen=True)
 class ClusterFuzz(Policy):
-    """Drawn by weights that new, flat and crashing targets get."""
+    """Drawn by weights that new, flat and failing targets get."""
 
     new: float = 3
     start: float = 10
     name = "clusterfuzz"
-    own_columns = 1
+    own_columns = 4
     needs_coverage = True
     functions = Functions(_choose, _learn)
 

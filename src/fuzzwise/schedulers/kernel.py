@@ -72,7 +72,9 @@ many more a second are to be expected. Where a risk is accepted: the seconds unt
 Where it is told: 1 more than the bugs shown in the second half of all runs; the species by now."""
 EPOCH_DISCOVERIES, EPOCH_RUNS_SINCE = range(10, 12)
 """Runs of the epoch that showed a new species; and runs since the last of all such runs."""
-EPOCH_SIZE = 12
+EPOCH_CRASHES, EPOCH_STALLS = range(12, 14)
+"""Runs of the epoch that failed; and those of them that ended for want of time or of memory."""
+EPOCH_SIZE = 14
 
 _ROLE = "__fuzzwise_role__"
 

@@ -11,6 +11,7 @@ from fuzzwise.schedulers.compiled import ARMS, CHOOSE, GENERATOR, LEARN, MEMORY,
 from fuzzwise.schedulers.kernel import (
     AVAILABLE,
     EPOCH_BUGS,
+    EPOCH_CRASHES,
     EPOCH_DISCOVERIES,
     EPOCH_DISCOVERY_RATE,
     EPOCH_KEPT,
@@ -90,6 +91,7 @@ def _shown(table, last, step, start, end, bugs, found, offset, epoch):
             epoch[EPOCH_BUGS] += 1.0
             if found[b] >= at + offset:
                 epoch[EPOCH_NEW_BUGS] += 1.0
+    epoch[EPOCH_CRASHES] = epoch[EPOCH_BUGS]  # recordings have the first crash of a bug only
     return table[low, STOPS] > 0.0
 
 

@@ -14,6 +14,7 @@ from fuzzwise.schedulers.compiled import ARMS, CHOOSE, GENERATOR, LEARN, MEMORY,
 from fuzzwise.schedulers.kernel import (
     AVAILABLE,
     EPOCH_BUGS,
+    EPOCH_CRASHES,
     EPOCH_NEW_BUGS,
     EPOCH_RUNS,
     EPOCH_SECONDS,
@@ -144,6 +145,7 @@ def _clocks(p, which, end_run, end_clock, length, logs):
 @_part
 def _show(bug, arm, when, state, epoch):
     """An arm shows a bug."""
+    epoch[EPOCH_CRASHES] += 1.0
     epoch[EPOCH_NEW_BUGS] += state.found[bug] == NEVER
     state.found[bug] = min(state.found[bug], when)
     times = state.shown[state.order[arm], bug]
@@ -157,6 +159,7 @@ def _play(arm, now, length, logs, state, epoch):
     """Play one epoch of an arm and fill ``epoch``; its time, and whether the log is used up."""
     epoch[EPOCH_BUGS] = 0.0
     epoch[EPOCH_NEW_BUGS] = 0.0
+    epoch[EPOCH_CRASHES] = 0.0
     run, clock, which = state.run[arm], state.clock[arm], state.order[arm]
     last = logs.offsets[which + 1] - 1
     end_run, end_clock = _latest_end(run, clock, last, length, logs)
