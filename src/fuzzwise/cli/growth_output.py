@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzwise.errors import BadInput
+from fuzzwise.pressure import BUSY, Pressure
 from fuzzwise.report import grid, lines
 from fuzzwise.text import many
 
@@ -59,14 +60,17 @@ def record_growth(plan: GrowthPlan, out: Path, stop: threading.Event) -> list[Gr
     from fuzzwise.lab.growth.recorder import record
 
     said: set[str] = set()
+    pressures: dict[str, Pressure] = {}
     lock = threading.Lock()
 
     def progress(done: Grown) -> None:
         with lock:
+            pressure = pressures.setdefault(done.name, Pressure())
             if (done.finished or done.problem) and done.name not in said:
                 said.add(done.name)
                 of = len(plan.targets) * plan.repeats
-                lines.say(f"{len(said)} of {of}: {_sentence(done)}", err=True)
+                busy = busy_sentence(pressure.share())
+                lines.say(f"{len(said)} of {of}: {_sentence(done)}{busy}", err=True)
 
     total = len(plan.targets) * plan.repeats * plan.seconds / plan.cores
     from fuzzwise.report.words import duration
@@ -78,6 +82,16 @@ def record_growth(plan: GrowthPlan, out: Path, stop: threading.Event) -> list[Gr
         err=True,
     )
     return record(plan, out, progress, stop)
+
+
+def busy_sentence(share: float | None) -> str:
+    """What is to be told of a machine that did other things meanwhile; nothing of any other."""
+    if share is None or share < BUSY:
+        return ""
+    return (
+        f". For {share:.0%} of that time something on this machine waited for a core: what is "
+        "recorded may be slower than it is alone"
+    )
 
 
 def _sentence(done: Grown) -> str:

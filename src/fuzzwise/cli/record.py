@@ -14,6 +14,7 @@ import click
 
 from fuzzwise.cli import BAD_USAGE, INTERRUPTED, growth_output, options, output
 from fuzzwise.errors import BadInput
+from fuzzwise.pressure import Pressure
 from fuzzwise.report import grid, lines
 from fuzzwise.text import many
 from fuzzwise.units import parse_duration
@@ -94,9 +95,11 @@ def command(
     if only_check:
         lines.say(f"{_all(len(plan.targets))} can be fuzzed.", err=True)
         return
-    stop = threading.Event()
+    stop, pressure = threading.Event(), Pressure()
     with _stopping(stop), RecordingView(plan) as view:
         results = record(plan, out, view.update, stop)
+    if busy := growth_output.busy_sentence(pressure.share()):
+        lines.say(f"fuzzwise record: {many(len(results), 'configuration')}{busy}.", err=True)
     if as_json:
         output.print_json(_as_json(out, results))
     else:
