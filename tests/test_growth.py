@@ -36,8 +36,16 @@ from fuzzwise.lab.growth.recording import (
     growth_files,
     read_growth,
 )
-from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, drawn, replay_growth
+from fuzzwise.lab.growth.replay import (
+    BUGS,
+    OUTCOME_NAMES,
+    WORTH,
+    Settings,
+    drawn,
+    replay_growth,
+)
 from fuzzwise.lab.growth.retirement import RetirementSummary, retirements, summarise
+from fuzzwise.lab.growth.worth import Prices, prices
 
 STEP = 1.0
 
@@ -156,7 +164,7 @@ def test_a_replay_is_what_the_scheduler_of_live_campaigns_does(recording, name, 
     for repeat in range(3):
         spent, bugs = plainly(recording, name, settings, (7, repeat))
         assert played.spent[repeat] == pytest.approx(spent)
-        assert played.curves[repeat, -1, -1] == sum(when <= settings.budget for when in bugs)
+        assert played.curves[repeat, BUGS, -1] == sum(when <= settings.budget for when in bugs)
 
 
 def test_all_time_is_spent_and_what_is_found_is_what_the_clocks_say(recording):
@@ -174,7 +182,8 @@ def test_all_time_is_spent_and_what_is_found_is_what_the_clocks_say(recording):
 def test_no_schedule_is_above_the_bound(recording, outcome):
     settings, number = Settings(150.0, 5.0, retires=True), OUTCOME_NAMES[outcome]
     draws = [drawn(recording, np.random.default_rng((0, repeat)))[0] for repeat in range(3)]
-    best = np.array([best_curve(chosen, STEP, settings, number) for chosen in draws])
+    price = prices(recording)
+    best = np.array([best_curve(chosen, STEP, settings, number, price) for chosen in draws])
     assert best[:, -1].min() > 0
     for played in replay_growth(recording, list(policies().values()), settings, repeats=3):
         assert (played.curve(number) <= best + 1e-6).all(), played.name
@@ -187,9 +196,48 @@ def test_the_bound_takes_the_steepest_piece_first():
         table = np.zeros((COLUMNS, 5))
         table[SPECIES] = species
         chosen.append(Repeat(name, table, (), ()))
-    best = best_curve(chosen, 1.0, Settings(4.0, 1.0), FEATURES)
+    best = best_curve(chosen, 1.0, Settings(4.0, 1.0), FEATURES, Prices(0.0, 0.0))
     # 5 are known, 8 in the first second of the steep one, then 3 a second, then 2 or 3.
     assert [best[49], best[99], best[149], best[199]] == pytest.approx([13, 16, 19, 22])
+
+
+def two_targets(bugs: tuple[float, ...]) -> GrowthRecording:
+    """Eight seconds: one shows 30 species beyond the ten of its corpus, and one none."""
+    tables = np.zeros((2, COLUMNS, 9))
+    tables[:, SPECIES] = 10.0
+    tables[0, SPECIES, 1:] = 40.0
+    repeats = tuple(
+        (Repeat(name, table, tuple(range(len(found))), found),)
+        for name, table, found in zip(("grows", "idle"), tables, ((), bugs), strict=True)
+    )
+    return GrowthRecording(("grows", "idle"), repeats, tuple(map(str, bugs)), 1.0)
+
+
+def test_the_average_target_is_worth_a_quarter_of_a_bug_for_each_doubling_of_its_time():
+    price = prices(two_targets(()))
+    assert price.species * 30 / 2 == pytest.approx(3 / 4)  # of eight seconds
+    assert price.retired == 1 / 4
+
+
+def test_worth_is_bugs_and_new_species_and_retired_targets_together():
+    recording = two_targets((6.0, 7.0))
+    for one in (many[0] for many in recording.repeats):
+        one.table[STOPS, 8] = 1.0
+    settings = Settings(16.0, 2.0)
+    for retires, added in ((False, 0.0), (True, 2 / 4)):
+        (played,) = replay_growth(
+            recording, [policies()["round-robin"]], settings._replace(retires=retires), repeats=2
+        )
+        assert played.curve(WORTH)[:, -1] == pytest.approx(2 + 3 / 2 + added)
+    assert played.curve(BUGS)[:, -1] == pytest.approx(2)
+
+
+def test_where_no_species_is_new_only_bugs_are_worth_something():
+    recording = two_targets((1.0,))
+    recording.repeats[0][0].table[SPECIES] = 10.0
+    assert prices(recording).species == 0.0
+    (played,) = replay_growth(recording, [policies()["round-robin"]], Settings(16.0, 2.0))
+    assert played.curve(WORTH)[:, -1] == pytest.approx(1)
 
 
 def test_retired_targets_leave_their_time_to_others(files):
@@ -257,6 +305,8 @@ def test_the_command_shows_a_table_and_the_same_for_programs(files, capsys):
     words = ["--repeats", "5", "--epoch-time", "5s", "--scheduler", "risk-rate"]
     assert main(["replay", str(folder), *words]) == 0
     assert "round-robin" in capsys.readouterr().out
+    assert main(["replay", str(folder), *words, "--outcome", "worth"]) == 0
+    assert "a new species is worth 1/" in " ".join(capsys.readouterr().out.split())
     assert main(["replay", str(folder), *words, "--outcome", "bugs", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["outcome"] == "bugs"
@@ -276,6 +326,16 @@ def test_the_command_says_what_retiring_saves_and_misses(files, capsys):
     assert f"{said['retired']} of {len(files)} recordings, with {said['saved_share']:.0%}" in shown
     assert main(["replay", str(folder), *words, "1e-9"]) == 0
     assert "None of 6 recordings reaches" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("budget", "epoch"), [("30s", 2.0), ("10m", 8.0), ("10d", 60.0)], ids=["short", "usual", "long"]
+)
+def test_epochs_are_as_long_as_a_campaign_of_that_budget_has_them(files, capsys, budget, epoch):
+    words = ["--repeats", "1", "--scheduler", "round-robin", "--budget", budget, "--json"]
+    assert main(["replay", str(files[0].parent), *words]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["epoch_seconds"] == pytest.approx(epoch)  # of three targets on one core
 
 
 @pytest.mark.parametrize("outcome", ["coverage", "bugs"])

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from fuzzwise.lab.growth.recording import GrowthRecording
     from fuzzwise.lab.growth.replay import GrowthReplay, Settings
     from fuzzwise.lab.growth.retirement import RetirementSummary
+    from fuzzwise.lab.growth.worth import Prices
 
 DEFAULT_SECONDS = 600.0
 TENTHS = (1, 2, 5, 10)
+FINE, MOST_STEPS = 1.0, 100_000
+"""Seconds of a step of a recording's clock at most, unless it had more steps than that."""
 
 
 def is_campaign_file(path: Path) -> bool:
@@ -148,9 +151,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Compared:
-    """What a replay came to; ``retirement`` is None where no risk is accepted."""
+    """What a replay came to; ``retirement`` is None where no risk is accepted.
+
+    ``prices`` are those that the outcome ``worth`` rests on.
+    """
 
     settings: Settings
+    prices: Prices
     recording: GrowthRecording
     replays: list[GrowthReplay]
     scores: list[GrowthScore]
@@ -159,23 +166,25 @@ class Compared:
 
 def compare_growth(asked: Asked) -> Compared:
     """Every scheduler on the recording."""
+    from fuzzwise.campaign.file import default_epoch
     from fuzzwise.lab.growth.comparison import compare
-    from fuzzwise.lab.growth.recording import read_growth
+    from fuzzwise.lab.growth.recording import lay_out, read_campaigns
     from fuzzwise.lab.growth.replay import OUTCOME_NAMES, Settings, replay_growth
     from fuzzwise.lab.growth.retirement import summarise
+    from fuzzwise.lab.growth.worth import prices
     from fuzzwise.schedulers.registry import find, policies
 
-    epoch = asked.epoch or 10.0
     known = policies()
     chosen = [word for word in asked.names if word not in ("all", "paper", "newer")]
     wanted = [find(name).policy for name in chosen] or list(known.values())
-    recording = read_growth(
-        asked.files, accepted_risk=asked.accepted_risk, step=min(1.0, epoch / 8)
-    )
-    for warning in recording.warnings:
+    campaigns = read_campaigns(asked.files)
+    for warning in campaigns.warnings:
         lines.say(f"fuzzwise replay: {warning}", err=True)
-    whole = recording.shortest_seconds * len(recording.targets) / asked.cores
-    budget = asked.budget or whole / 2
+    seconds, targets = campaigns.shortest_seconds, len(campaigns.by_target)
+    budget = asked.budget or seconds * targets / asked.cores / 2
+    epoch = asked.epoch or default_epoch(budget, asked.cores, targets)
+    step = min(max(FINE, seconds / MOST_STEPS), epoch / 8)
+    recording = lay_out(campaigns, accepted_risk=asked.accepted_risk, step=step)
     retires = asked.accepted_risk is not None
     settings = Settings(budget, epoch, asked.cores, retires)
     if "round-robin" not in {policy.name for policy in wanted}:
@@ -186,7 +195,7 @@ def compare_growth(asked: Asked) -> Compared:
     outcome = OUTCOME_NAMES[asked.outcome]
     scores = compare(replays, recording, outcome, [tenth / 10 for tenth in TENTHS], asked.seed)
     retirement = summarise(recording) if retires else None
-    return Compared(settings, recording, replays, scores, retirement)
+    return Compared(settings, prices(recording), recording, replays, scores, retirement)
 
 
 def growth_json(asked: Asked, compared: Compared) -> dict[str, object]:
@@ -202,6 +211,7 @@ def growth_json(asked: Asked, compared: Compared) -> dict[str, object]:
         "repeats": asked.repeats,
         "seed": asked.seed,
         "retirement": None if retirement is None else asdict(retirement),
+        "prices": compared.prices._asdict(),
         "schedulers": [asdict(score) for score in compared.scores],
     }
 
@@ -252,8 +262,20 @@ def show_growth(asked: Asked, compared: Compared) -> None:
         "with the 95% interval of its mean; lowest: the least ratio at any time after the first "
         "round, of the means. optimum: share of what no schedule can exceed."
     )
+    if asked.outcome == "worth":
+        lines.say(_worth_sentence(compared.prices, retires=settings.retires))
     if compared.retirement is not None:
         lines.say(_retirement_sentence(compared.retirement, asked.accepted_risk))
+
+
+def _worth_sentence(price: Prices, *, retires: bool) -> str:
+    """What is counted, at which price."""
+    species = "nothing" if price.species == 0.0 else f"1/{1 / price.species:,.0f} of one"
+    retired = f", a retired target {price.retired:g} of one" if retires else ""
+    return (
+        f"worth: counted in bugs, each bug as one; a new species is worth {species}{retired}. The "
+        "price is that of this recording."
+    )
 
 
 def _retirement_sentence(of: RetirementSummary, risk: float | None) -> str:

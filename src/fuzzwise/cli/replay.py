@@ -66,15 +66,17 @@ SYNTHETIC_SECONDS = 10 * 86400.0
     "--epoch-time",
     "epoch_text",
     metavar="TIME",
-    help="Time of an epoch of fixed-time schedulers. Default: 10s, or less for a short budget.",
+    help="Time of an epoch of fixed-time schedulers. Default: 10s, or less for a short budget; for "
+    "recordings of the targets of a campaign, what a campaign of that budget has.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Threads to use. Default: all cores.")
 @click.option(
     "--outcome",
-    type=click.Choice(["coverage", "discoveries", "proportion", "retired", "bugs"]),
+    type=click.Choice(["coverage", "discoveries", "proportion", "retired", "bugs", "worth"]),
     default="coverage",
     show_default=True,
-    help="What schedulers are compared by, in recordings of the targets of a campaign.",
+    help="What schedulers are compared by, in recordings of the targets of a campaign; worth: "
+    "bugs, coverage and retired targets together, counted in bugs.",
 )
 @click.option(
     "--accept-risk",

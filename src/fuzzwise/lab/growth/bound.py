@@ -2,8 +2,9 @@
 
 Each target's curve is replaced by the lowest concave one above it; of such curves the best schedule
 takes the steepest piece first. Targets that are to be retired are taken in the order of the time
-that each needs. A target cannot be on two cores at once, which is not taken into account, nor that
-a piece comes as a whole, nor that a bug may be in two targets.
+that each needs. Of a worth, each part has its own concave curve, and these are added up. A target
+cannot be on two cores at once, which is not taken into account, nor that a piece comes as a whole,
+nor that a bug may be in two targets.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ import numpy as np
 
 from fuzzwise.lab.growth.kernel import DISCOVERIES, FEATURES, PROPORTION, RETIRED
 from fuzzwise.lab.growth.recording import FOUND, SPECIES, STOPS, Repeat
-from fuzzwise.lab.growth.replay import BINS, Settings
+from fuzzwise.lab.growth.replay import BINS, BUGS, WORTH, Settings
+from fuzzwise.lab.growth.worth import Prices
 from fuzzwise.model import Floats
 
 
-def best_curve(chosen: Sequence[Repeat], step: float, settings: Settings, outcome: int) -> Floats:
+def best_curve(
+    chosen: Sequence[Repeat], step: float, settings: Settings, outcome: int, price: Prices
+) -> Floats:
     """The bound of an outcome at the end of each bin, if every choice was the best."""
     ends = (np.arange(BINS) + 1) * settings.budget / BINS * settings.cores
     if outcome == RETIRED:
         return _retired(chosen, step, settings, ends)
-    curves = [_curve(one, step, outcome) for one in chosen]
-    hulls = [_hull(*curve) for curve in curves]
+    if outcome == WORTH:
+        retired = price.retired if settings.retires else 0.0
+        hulls = [_worth(one, step, price._replace(retired=retired)) for one in chosen]
+    else:
+        hulls = [_hull(*_curve(one, step, outcome)) for one in chosen]
     rate = np.concatenate([np.diff(y) / np.diff(x) for x, y in hulls])
     length = np.concatenate([np.diff(x) for x, _ in hulls])
     order = np.argsort(-rate, kind="stable")
@@ -44,9 +51,22 @@ def _curve(one: Repeat, step: float, outcome: int) -> tuple[Floats, Floats]:
         return seconds, one.table[FOUND]
     if outcome == PROPORTION:
         return seconds, np.log1p(one.table[SPECIES])
+    if outcome == RETIRED:
+        return seconds, one.table[STOPS]
     times = np.array([0.0, *one.bug_seconds, seconds[-1]])
     counts = np.array([*range(len(times) - 1), len(times) - 2], float)
     return times, counts
+
+
+def _worth(one: Repeat, step: float, price: Prices) -> tuple[Floats, Floats]:
+    """The concave curves of bugs, species and retirement, each at its price, added up."""
+    parts = [
+        (_hull(*_curve(one, step, outcome)), each)
+        for outcome, each in ((BUGS, 1.0), (FEATURES, price.species), (RETIRED, price.retired))
+    ]
+    times = np.unique(np.concatenate([x for (x, _), _ in parts]))
+    value = np.sum([each * (np.interp(times, x, y) - y[0]) for (x, y), each in parts], axis=0)
+    return times, value
 
 
 def _retired(chosen: Sequence[Repeat], step: float, settings: Settings, ends: Floats) -> Floats:

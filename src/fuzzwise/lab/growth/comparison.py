@@ -11,6 +11,7 @@ from fuzzwise.lab.evaluate.comparison import Mean, mean
 from fuzzwise.lab.growth.bound import best_curve
 from fuzzwise.lab.growth.recording import GrowthRecording
 from fuzzwise.lab.growth.replay import BINS, GrowthReplay, Settings, drawn
+from fuzzwise.lab.growth.worth import prices
 from fuzzwise.model import Floats
 
 BASELINE = "round-robin"
@@ -71,7 +72,8 @@ def one_round(targets: int, settings: Settings) -> int:
 def optimum(base: GrowthReplay, recording: GrowthRecording, outcome: int, seed: int) -> Floats:
     """The bound at the end of each bin, mean over the recorded repeats that replays drew."""
     draws = (drawn(recording, np.random.default_rng((seed, i)))[0] for i in range(len(base.curves)))
-    bounds = [best_curve(one, recording.step, base.settings, outcome) for one in draws]
+    price = prices(recording)
+    bounds = [best_curve(one, recording.step, base.settings, outcome, price) for one in draws]
     mean_bound: Floats = np.mean(bounds, axis=0)
     return mean_bound
 

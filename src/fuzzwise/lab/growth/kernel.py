@@ -27,10 +27,10 @@ from fuzzwise.schedulers.kernel import (
     account,
 )
 
-FEATURES, DISCOVERIES, PROPORTION, RETIRED = range(4)
+FEATURES, DISCOVERIES, PROPORTION, RETIRED, NEW = range(5)
 """What is told over time: species in all, discoveries in all, the sum of the logarithms of species
-(growth in proportion), and how many targets are retired."""
-OUTCOMES = 4
+(growth in proportion), how many targets are retired, and species beyond the initial corpora."""
+OUTCOMES = 5
 
 _INTS, _FLOATS = types.int64[::1], types.float64[::1]
 _account = compiled(account)
@@ -99,15 +99,17 @@ def _shown(table, last, step, start, end, bugs, found, offset, epoch):
 def _add(outcome, table, last, here, there, now, done, width):
     """Add what a turn from place ``here`` to ``there`` gives, from ``now`` to ``done``.
 
-    The first turn of a target gives what its initial corpus shows, too.
+    The first turn of a target gives what its initial corpus shows, too, which is not ``NEW``.
     """
-    before = _at(table, last, SPECIES, here) if here > 0.0 else 0.0
+    known = _at(table, last, SPECIES, here)
+    before = known if here > 0.0 else 0.0
     grown = _at(table, last, SPECIES, there)
     more = _at(table, last, FOUND, there) - _at(table, last, FOUND, here)
     share = np.log(1.0 + grown) - np.log(1.0 + before)
     _spread(outcome[FEATURES], now, done, grown - before, width)
     _spread(outcome[DISCOVERIES], now, done, more, width)
     _spread(outcome[PROPORTION], now, done, share, width)
+    _spread(outcome[NEW], now, done, grown - known, width)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

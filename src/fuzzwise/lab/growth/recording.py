@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,6 +57,20 @@ class GrowthRecording:
         return float(steps * self.step)
 
 
+@dataclass(frozen=True, eq=False)
+class Campaigns:
+    """The repeats as they were recorded, by target, before they are laid on one clock."""
+
+    by_target: Mapping[str, Sequence[Campaign]]
+    warnings: tuple[str, ...]
+
+    @property
+    def shortest_seconds(self) -> float:
+        """How long every repeat of every target was recorded."""
+        every = (campaign for many in self.by_target.values() for campaign in many)
+        return min(campaign.observations[-1].seconds or 0.0 for campaign in every)
+
+
 ENDINGS = (SUFFIX, f"{SUFFIX}.gz")
 """How the names of recordings end."""
 
@@ -73,10 +87,12 @@ def growth_files(paths: Sequence[Path]) -> list[Path]:
 def read_growth(
     files: Sequence[Path], *, accepted_risk: float | None, step: float
 ) -> GrowthRecording:
-    """The recording in those files; what its judge would have said is computed here.
+    """The recording in those files, laid out."""
+    return lay_out(read_campaigns(files), accepted_risk=accepted_risk, step=step)
 
-    So one recording serves for every accepted risk.
-    """
+
+def read_campaigns(files: Sequence[Path]) -> Campaigns:
+    """What was recorded in those files."""
     warnings: list[str] = []
     by_target: defaultdict[str, list[Campaign]] = defaultdict(list)
     for file in files:
@@ -90,13 +106,22 @@ def read_growth(
             by_target[campaign.subject or campaign.name].append(campaign)
     if not by_target:
         raise BadInput("The recording holds no target that has run.")
+    return Campaigns(by_target, tuple(warnings))
+
+
+def lay_out(campaigns: Campaigns, *, accepted_risk: float | None, step: float) -> GrowthRecording:
+    """All of it on clocks of that step; what its judge would have said is computed here.
+
+    So one recording serves for every accepted risk.
+    """
     bugs: dict[str, int] = {}
     rule = None if accepted_risk is None else AcceptedRisk(accepted_risk)
     repeats = tuple(
-        tuple(_repeat(name, campaign, bugs, rule, step) for campaign in campaigns)
-        for name, campaigns in by_target.items()
+        tuple(_repeat(name, campaign, bugs, rule, step) for campaign in recorded)
+        for name, recorded in campaigns.by_target.items()
     )
-    return GrowthRecording(tuple(by_target), repeats, tuple(bugs), step, tuple(warnings))
+    names = tuple(campaigns.by_target)
+    return GrowthRecording(names, repeats, tuple(bugs), step, campaigns.warnings)
 
 
 def _repeat(

@@ -17,6 +17,7 @@ import numpy as np
 
 from fuzzwise.errors import BadInput, need_extra
 from fuzzwise.lab.growth.recording import GrowthRecording, Repeat
+from fuzzwise.lab.growth.worth import prices
 from fuzzwise.model import Floats, Ints
 from fuzzwise.schedulers.base import Policy, start_arms
 
@@ -24,6 +25,7 @@ try:
     from fuzzwise.lab.growth.kernel import (
         DISCOVERIES,
         FEATURES,
+        NEW,
         OUTCOMES,
         PROPORTION,
         RETIRED,
@@ -36,12 +38,16 @@ except ImportError as error:
 BINS = 200
 """Moments of the budget at which the outcome is told."""
 
+BUGS, WORTH = OUTCOMES, OUTCOMES + 1
+"""What follows from the others: distinct bugs, and all of it in bugs (``worth``)."""
+
 OUTCOME_NAMES = {
     "coverage": FEATURES,
     "discoveries": DISCOVERIES,
     "proportion": PROPORTION,
     "retired": RETIRED,
-    "bugs": OUTCOMES,
+    "bugs": BUGS,
+    "worth": WORTH,
 }
 """The outcomes by which schedulers can be compared."""
 
@@ -90,10 +96,15 @@ def replay_growth(
     if repeats < 1:
         raise BadInput(f"{repeats} repeats are too few; give at least 1.")
     steps, begins = _steps(recording)
+    of_species, of_retired = prices(recording)
+    worth = np.zeros(BUGS + 1)
+    worth[[NEW, RETIRED, BUGS]] = of_species, of_retired, 1.0
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         rows = [
             [
-                pool.submit(_play, recording, steps, begins, policy, settings, (seed, repeat))
+                pool.submit(
+                    _play, recording, steps, begins, policy, settings, worth, (seed, repeat)
+                )
                 for repeat in range(repeats)
             ]
             for policy in policies
@@ -134,6 +145,7 @@ def _play(
     begins: dict[int, int],
     policy: Policy,
     settings: Settings,
+    worth: Floats,
     seed: tuple[int, int],
 ) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(seed)
@@ -160,4 +172,5 @@ def _play(
     bugs = np.searchsorted(np.sort(found), ends, "right").astype(np.float64)
     by_target = np.zeros(count)
     by_target[order] = spent
-    return np.vstack([np.cumsum(outcome, axis=1), bugs]), by_target
+    curves = np.vstack([np.cumsum(outcome, axis=1), bugs])
+    return np.vstack([curves, worth @ curves]), by_target

@@ -16,7 +16,7 @@ from fuzzwise.report.charts.style import dressed
 from fuzzwise.report.words import duration
 
 BOUND = "no schedule can exceed"
-COUNTED = ("bugs", "retired")
+COUNTED = ("bugs", "retired", "worth")
 """Outcomes that begin at nothing: they are drawn as they are, the others beside Round-Robin's."""
 
 
@@ -48,7 +48,7 @@ def draw(
     rows += _rows(BOUND, BOUND, moments, (bound / below)[first:])
     if len(colours) < len(replays) + 1:
         colours[OTHERS] = "#cccccc"
-    title = f"{name}, mean over repeats"
+    title = f"{name}{' in bugs' if name == 'worth' else ''}, mean over repeats"
     if name not in COUNTED:
         title = f"{name} of all targets, over that of {BASELINE}"
     return dressed(_lines(rows, unit, title, colours), headline(scores, name), list(subtitle))
