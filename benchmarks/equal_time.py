@@ -202,7 +202,7 @@ def table(results: list[Result], seconds: int) -> list[str]:
         lines.append(f"| {name} | {half} | {seconds} s | {' | '.join(cells)} | {repeats} |")
     for half in ("choosing", "checking"):
         found = [means.get((half, fuzzer), []) for fuzzer in (OURS, AFL, CMPLOG)]
-        if not found[0]:
+        if len(found[0]) < 2:
             continue
         whole = len(found[0])  # a mean of fewer libraries is not to be compared with it
         cells = [f"**{_mean(one):.2f}**" if len(one) == whole else "–" for one in found]
