@@ -238,6 +238,8 @@ def test_the_size_of_the_map_is_asked_for(tmp_path, markup):
     silent.write_text("#!/bin/sh\necho 12 monkeys\necho 99999999999\n")
     silent.chmod(0o755)
     assert map_size(silent, tmp_path) == 65536
+    # What was taken for its answer stays, also if it answers by now: its counts have that size.
+    assert map_size(markup, tmp_path, known=65536) == 65536
 
 
 def test_words_of_afl_fuzz_are_understood():

@@ -24,6 +24,7 @@ from fuzzwise.judge import Terms, judge_history, judge_together
 from fuzzwise.model import Observation
 from fuzzwise.report.campaign.as_json import document
 from fuzzwise.report.campaign.status import status
+from fuzzwise.schedulers.base import EpochResult, Scheduler
 from fuzzwise.schedulers.registry import policies
 from fuzzwise.store.sql.store import SqlStore
 from fuzzwise.store.states import RETIRED
@@ -31,7 +32,7 @@ from fuzzwise.testing import check_session
 from fuzzwise.triage.workers import Workers
 from paper_session import KeptSession
 from reading import read_state
-from simulated_session import SimulatedSession, plan_of
+from simulated_session import SPEED, SimulatedSession, plan_of
 
 TERMS = Terms(1e-3)
 
@@ -311,6 +312,20 @@ def test_a_build_that_begins_again_counts_no_other_twice(tmp_path: Path) -> None
     kept = builds_of(target, tmp_path / "t", first, second).totals()
     assert kept is not None
     assert (kept.generation, kept.seconds) == (told.generation, 2.0)
+
+
+def test_a_bug_that_stays_while_counts_begin_again_has_not_failed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[EpochResult] = []
+    monkeypatch.setattr(Scheduler, "learn", lambda _, __, epoch: learned.append(epoch))
+    first = SimulatedSession((10,), {5: "one"}, patience=0.0)
+    target = target_of(tmp_path, 1)
+    session = builds_of(target, tmp_path / "t", first)
+    session.turn(1.0, 1)
+    first.build_anew()
+    session.turn(1.0, 1)
+    assert [(epoch.runs, epoch.crashes) for epoch in learned] == [(SPEED, 1), (SPEED, 0)]
 
 
 # ── the judgement ─────────────────────────────────────────────────────────────────────────────

@@ -347,3 +347,9 @@ def test_names_do_not_depend_on_debug_files_that_may_be_installed(
     assert "--debug-file-directory" in environment(False, {})["LLVM_SYMBOLIZER_OPTS"]
     own = {"LLVM_SYMBOLIZER_OPTS": "--basenames"}
     assert environment(False, own)["LLVM_SYMBOLIZER_OPTS"] == "--basenames"
+
+
+def test_every_sanitizer_is_told_where_the_symbolizer_is() -> None:
+    added = environment(False, {})
+    for sanitizer in ("ASAN", "MSAN", "TSAN", "UBSAN"):
+        assert added[f"{sanitizer}_SYMBOLIZER_PATH"] == str(symbolizer())

@@ -225,11 +225,12 @@ def _epoch(before: Totals, after: Totals, shown: set[str]) -> EpochResult:
 
     Its size is what it has added: what it was given is the others' merit.
     """
+    failed = failures(after).since(failures(before))  # bugs stay when the counts begin again
     if after.generation != before.generation:
         before = Totals.nothing()
     seconds = after.seconds - before.seconds
     fresh = {bug.id for bug in after.bugs} - {bug.id for bug in before.bugs}
-    own, failed = 1 + _late(after, 0), failures(after).since(failures(before))
+    own = 1 + _late(after, 0)
     return EpochResult(
         runs=after.observation.n - before.observation.n,
         seconds=seconds,

@@ -46,7 +46,7 @@ def environment(
     result = {name: ":".join(filter(None, words)) for name, words in options.items()}
     path = symbolizer()
     if path is not None:
-        for tool in ("ASAN", "MSAN", "UBSAN"):
+        for tool in ("ASAN", "MSAN", "TSAN", "UBSAN"):
             result[f"{tool}_SYMBOLIZER_PATH"] = str(path)
     result[_OPTIONS] = base.get(_OPTIONS) or "--debug-file-directory=/dev/null"
     return result

@@ -122,8 +122,11 @@ def map_size(
 
     ``known`` is the size that its counts were begun with, 0 where there are none. It stays where
     the target does not answer: that says nothing of its map. Where nothing is known, the target
-    has its ``startup`` to answer, as what is taken for its answer then stays.
+    has its ``startup`` to answer, as what is taken for its answer then stays, also if it would
+    answer later: it is not asked again.
     """
+    if known == DEFAULT_MAP_SIZE:
+        return known
     patience = PATIENCE if known else max(PATIENCE, startup)
     try:
         return _told_map_size(program, stamp(program), scratch, patience, surroundings)

@@ -189,7 +189,7 @@ class Fuzzing:
                     self._corpus.write(self._state)
                     self._seconds += time.monotonic() - now
                 printed = sum(process.printed for process in self._processes if process)
-                self._lives.heard(printed, self._executed_since_start)
+                self._lives.heard(printed, executed)
                 self._finish()
                 return
 

@@ -268,7 +268,7 @@ class Fuzzing:
             ending.kind == "done" and (asked or said.made)
         )
         made = _made(said)
-        self._unheard = not has_begun(ending.output)
+        self._unheard = not (said.has_run or has_begun(ending.output))
         self.lives.ended(alone, made)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit", "state"):
             self._crashed(ending, said.has_run, made)
