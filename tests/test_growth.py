@@ -21,7 +21,7 @@ from fuzzwise.snapshot import Campaign, FirstShown
 pytest.importorskip("numba")
 
 from fuzzwise.lab.growth.bound import best_curve
-from fuzzwise.lab.growth.comparison import compare
+from fuzzwise.lab.growth.comparison import compare, optimum
 from fuzzwise.lab.growth.kernel import DISCOVERIES, FEATURES, RETIRED
 from fuzzwise.lab.growth.recording import (
     COLUMNS,
@@ -46,6 +46,7 @@ from fuzzwise.lab.growth.replay import (
 )
 from fuzzwise.lab.growth.retirement import RetirementSummary, retirements, summarise
 from fuzzwise.lab.growth.worth import Prices, prices
+from fuzzwise.report.charts import growth as growth_chart
 
 STEP = 1.0
 
@@ -347,6 +348,24 @@ def test_the_chart_has_every_scheduler_and_the_bound(files, tmp_path, outcome):
     drawn_text = drawing.read_text()
     for word in ("risk-rate", "round-robin", "no schedule can exceed"):
         assert word in drawn_text
+
+
+def test_the_best_scheduler_is_drawn_over_the_others_and_one_that_does_the_same_not_at_all(
+    files: list[Path],
+):
+    """Without an accepted risk, risk-rate/retirement is risk-rate."""
+    recording = read_growth(files, accepted_risk=None, step=STEP)
+    settings = Settings(150.0, 5.0)
+    chosen = [policies()[name] for name in ("risk-rate", "risk-rate/retirement", "round-robin")]
+    replays = replay_growth(recording, chosen, settings, repeats=2)
+    scores = compare(replays, recording, FEATURES, [1.0], 0)
+    bound = optimum(replays[0], recording, FEATURES, 0)
+    drawn = growth_chart.draw(replays, scores, bound, ("coverage", FEATURES), []).to_dict()
+    first = {row["name"]: number for number, row in reversed([*enumerate(drawn["data"]["values"])])}
+    named = {row["name"] for row in drawn["data"]["values"] if row["shown"] != "others"}
+    best = next(score.name for score in scores if score.name in named)
+    assert len(named & {"risk-rate", "risk-rate/retirement"}) == 1
+    assert sorted(first, key=lambda name: first[name])[-2:] == [best, growth_chart.BOUND]
 
 
 def test_bugs_and_corpus_survive_the_file(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,13 @@ def draw(
     first = 0 if name in COUNTED else one_round(base.spent.shape[1], settings)
     below = np.ones(BINS) if name in COUNTED else base.curve(number).mean(axis=0)
     moments = ((np.arange(BINS) + 1) * settings.budget / BINS / size)[first:]
-    colours = _colours(scores)
+    curves = {one.name: (one.curve(number).mean(axis=0) / below)[first:] for one in replays}
+    colours = _colours(scores, curves)
     rows: list[dict[str, object]] = []
-    # What is named comes last, to be drawn over the others.
-    for replay in sorted(replays, key=lambda one: one.name in colours):
-        shown = replay.name if replay.name in colours else OTHERS
-        value = (replay.curve(number).mean(axis=0) / below)[first:]
-        rows += _rows(shown, replay.name, moments, value)
+    # What comes later is drawn over what came before: the others, then the best as the last one.
+    places = {shown: -place for place, shown in enumerate([*colours, OTHERS])}
+    for one, value in sorted(curves.items(), key=lambda of: places.get(of[0], places[OTHERS])):
+        rows += _rows(one if one in colours else OTHERS, one, moments, value)
     rows += _rows(BOUND, BOUND, moments, (bound / below)[first:])
     if len(colours) < len(replays) + 1:
         colours[OTHERS] = "#cccccc"
@@ -73,9 +73,14 @@ def what(replays: Sequence[GrowthReplay]) -> str:
     )
 
 
-def _colours(scores: Sequence[GrowthScore]) -> dict[str, str]:
-    """What is shown by name, in the order of the legend."""
-    best = [score.name for score in scores if score.name != BASELINE][:MOST_NAMED]
+def _colours(scores: Sequence[GrowthScore], curves: Mapping[str, Floats]) -> dict[str, str]:
+    """What is shown by name, in the order of the legend; of the same curves, the first."""
+    best: list[str] = []
+    for score in scores:
+        known = any(np.array_equal(curves[score.name], curves[name]) for name in best)
+        if score.name != BASELINE and not known:
+            best.append(score.name)
+    best = best[:MOST_NAMED]
     return {BOUND: "black", **dict(zip(best, COLOURS, strict=False)), BASELINE: "#d55e00"}
 
 
