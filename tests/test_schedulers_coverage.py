@@ -137,7 +137,19 @@ def test_a_target_with_more_bugs_than_its_size_would_have_is_worth_more_for_its_
 
     assert belief(0, 0) == pytest.approx(1.0)
     assert belief(2, 2) == pytest.approx(1.0)
-    assert belief(3, 1) == pytest.approx(3.25 / 1.25)
+    assert belief(3, 1) == pytest.approx((3 + 1) / (1 + 1))  # as if each had shown one more
+
+
+def test_one_early_bug_does_not_take_the_time_of_all_targets_that_grow():
+    """A small target with one bug of long ago, and a large one that shows far more that is new."""
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    for arm, species, rate, bugs in ((0, 10_000, 8.0, 0), (1, 1000, 1.0, 1)):
+        told = EpochResult(
+            *(1000, 100 * SECONDS, bugs, bugs),
+            kept=5, discovery_rate=rate, recent_bugs=0, species=species,
+        )  # fmt: skip
+        scheduler.recall(arm, told)
+    assert scheduler.choose() == 0
 
 
 def test_where_retirement_is_the_goal_it_comes_before_bugs():

@@ -22,13 +22,15 @@ A target that has shown no bug is credited with a of one until its time has doub
 is seen, it says which of them earns the credit. In an e-fold of its time the average target shows
 G new species, for the same credit; so one new species is worth a/(G ln 2) of a bug, and
 
-    belief_i = (s·(d + w·e) + h·a)/(Time · ln 2) + (1−h) · a/(G ln 2) · g_i · (D_i + a)/(E_i + a)
+    belief_i = (s·(d + w·e) + h·a)/(Time · ln 2) + (1−h) · a/(G ln 2) · g_i · (D_i + k)/(E_i + k)
 
 g_i: new species a second, those of later epochs counted more (by the square of the time at which
 they came); G = the mean of g_j · Time_j over the targets. So between targets without bugs the time
 goes where most new coverage is to be had, and the sum of all credits stays what it was. E_i: the
 bugs that its size would have at the campaign's bugs a species; a target that has shown more of them
 is likely to go on so, whether it is large or small. As long as there are no bugs, that factor is 1.
+It is the mean of a Gamma posterior: k expected bugs of its own have to be seen before a target is
+taken to be as it is, and not as all are. With k = 1, one early bug in a small target says little.
 
 h: the part of the credit that all targets get alike. A target that grows slowly now may only be
 starting, and bugs may hide where nothing grows; h is what it costs to see. It keeps every target's
@@ -91,12 +93,12 @@ from fuzzwise.schedulers.kernel import (
 from fuzzwise.schedulers.parameters import check_positive, check_share
 from fuzzwise.schedulers.selection import first_unstarted, highest
 
-PRIOR, DUPLICATES, RETIREMENT, OLD_BUGS, EVEN, IN_PROPORTION = range(6)
-"""In memory: a, v, κ, w, h, and 1 where growth counts in proportion."""
-TARGETS, GROWTH, ALL_BUGS, ALL_SPECIES = range(6, 10)
+PRIOR, DUPLICATES, RETIREMENT, OLD_BUGS, EVEN, ALIKE, IN_PROPORTION = range(7)
+"""In memory: a, v, κ, w, h, k, and 1 where growth counts in proportion."""
+TARGETS, GROWTH, ALL_BUGS, ALL_SPECIES = range(7, 11)
 """In memory, over the targets of which coverage is seen: how many they are, the sums of g · Time,
 of the bugs as they count, and of the species."""
-MEMORY = 10
+MEMORY = 11
 
 NOVEL, LATELY = OWN, OWN + 1
 """Species that were new, and seconds, those of long ago counted less."""
@@ -130,8 +132,8 @@ def _choose(arms: Floats, memory: Floats, rng: np.random.Generator) -> int:
         return arm
     if memory[TARGETS] > 0.0:
         # What the others have shown since its own last turn changes what its coverage is worth.
-        usual, prior = _usual_bugs(memory), memory[PRIOR]
-        fertile = (arms[:, FOUND] + prior) / (usual * arms[:, SIZE] + prior)
+        usual, alike = _usual_bugs(memory), memory[ALIKE]
+        fertile = (arms[:, FOUND] + alike) / (usual * arms[:, SIZE] + alike)
         arms[:, BELIEF] = arms[:, SURE] + _price(memory) * arms[:, GAIN] * fertile
     return highest(arms, BELIEF, rng)
 
@@ -184,7 +186,7 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
         if arms[arm, SECONDS_LEFT] > 0.0:
             belief += memory[RETIREMENT] / arms[arm, SECONDS_LEFT]
         arms[arm, SURE] = belief
-        fertile = (found + memory[PRIOR]) / (_usual_bugs(memory) * arms[arm, SIZE] + memory[PRIOR])
+        fertile = (found + memory[ALIKE]) / (_usual_bugs(memory) * arms[arm, SIZE] + memory[ALIKE])
         arms[arm, BELIEF] = belief + _price(memory) * arms[arm, GAIN] * fertile
 
 
@@ -192,7 +194,8 @@ def _learn(arms: Floats, memory: Floats, arm: int, epoch: Floats) -> None:
 class RiskRate(Policy):
     """The highest estimated chance of a new bug per second.
 
-    ``prior`` is a, ``duplicates`` v, ``retirement`` κ, ``old_bugs`` w, and ``even`` h.
+    ``prior`` is a, ``duplicates`` v, ``retirement`` κ, ``old_bugs`` w, ``even`` h,
+    and ``alike`` k.
     """
 
     prior: float = 0.25
@@ -200,6 +203,7 @@ class RiskRate(Policy):
     retirement: float = 0.25
     old_bugs: float = 0.1
     even: float = 0.1
+    alike: float = 1.0
     name = "risk-rate"
     functions = Functions(_choose, _learn)
     own_columns = 7
@@ -212,13 +216,15 @@ class RiskRate(Policy):
         check_positive("Risk rate", "retirement", self.retirement)
         check_share("Risk rate", "old_bugs", self.old_bugs)
         check_share("Risk rate", "even", self.even)
+        check_positive("Risk rate", "alike", self.alike)
 
     def memory(self, count: int) -> Floats:  # noqa: ARG002
         """The parameters, and room for the sums."""
         memory = np.zeros(MEMORY)
         memory[PRIOR], memory[DUPLICATES] = self.prior, self.duplicates
         memory[RETIREMENT], memory[OLD_BUGS] = self.retirement, self.old_bugs
-        memory[EVEN], memory[IN_PROPORTION] = self.even, float(self.in_proportion)
+        memory[EVEN], memory[ALIKE] = self.even, self.alike
+        memory[IN_PROPORTION] = float(self.in_proportion)
         return memory
 
 
