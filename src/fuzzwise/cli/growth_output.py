@@ -64,15 +64,19 @@ def record_growth(plan: GrowthPlan, out: Path, stop: threading.Event) -> list[Gr
 
     said: set[str] = set()
     pressures: dict[str, Pressure] = {}
+    busiest = 0.0
     lock = threading.Lock()
 
     def progress(done: Grown) -> None:
+        nonlocal busiest
         with lock:
             pressure = pressures.setdefault(done.name, Pressure())
             if (done.finished or done.problem) and done.name not in said:
                 said.add(done.name)
                 of = len(plan.targets) * plan.repeats
-                busy = busy_sentence(pressure.share())
+                share = pressure.share() or 0.0
+                busiest = max(busiest, share)
+                busy = f" (machine busy: {share:.0%})" if share >= BUSY else ""
                 lines.say(f"{len(said)} of {of}: {_sentence(done)}{busy}", err=True)
 
     total = len(plan.targets) * plan.repeats * plan.seconds / plan.cores
@@ -84,16 +88,17 @@ def record_growth(plan: GrowthPlan, out: Path, stop: threading.Event) -> list[Gr
         "command goes on.",
         err=True,
     )
-    return record(plan, out, progress, stop)
+    results = record(plan, out, progress, stop)
+    if busiest >= BUSY:
+        lines.say(f"fuzzwise record: {busy_sentence(busiest, 'of a recording')}", err=True)
+    return results
 
 
-def busy_sentence(share: float | None) -> str:
-    """What is to be told of a machine that did other things meanwhile; nothing of any other."""
-    if share is None or share < BUSY:
-        return ""
+def busy_sentence(share: float, time: str) -> str:
+    """What is to be told of a machine that did other things meanwhile."""
     return (
-        f". For {share:.0%} of that time something on this machine waited for a core: what is "
-        "recorded may be slower than it is alone"
+        f"For up to {share:.0%} of the time {time} something on this machine waited for a core: "
+        "what is recorded may be slower than it is alone."
     )
 
 

@@ -14,7 +14,7 @@ import click
 
 from fuzzwise.cli import BAD_USAGE, INTERRUPTED, growth_output, options, output
 from fuzzwise.errors import BadInput
-from fuzzwise.pressure import Pressure
+from fuzzwise.pressure import BUSY, Pressure
 from fuzzwise.report import grid, lines
 from fuzzwise.text import many
 from fuzzwise.units import parse_duration
@@ -98,8 +98,9 @@ def command(
     stop, pressure = threading.Event(), Pressure()
     with _stopping(stop), RecordingView(plan) as view:
         results = record(plan, out, view.update, stop)
-    if busy := growth_output.busy_sentence(pressure.share()):
-        lines.say(f"fuzzwise record: {many(len(results), 'configuration')}{busy}.", err=True)
+    if (share := pressure.share() or 0.0) >= BUSY:
+        said = growth_output.busy_sentence(share, f"of {many(len(results), 'configuration')}")
+        lines.say(f"fuzzwise record: {said}", err=True)
     if as_json:
         output.print_json(_as_json(out, results))
     else:
