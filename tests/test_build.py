@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzwise.cli import main
 from fuzzwise.engines.libfuzzer.build import compile_words, find_toolchain
 from fuzzwise.engines.observer.build import COUNTING, NATIVE
 from fuzzwise.errors import BadInput
@@ -164,6 +165,12 @@ def test_a_failing_compilation_fails(tmp_path):
         )
         assert result.returncode == 1
         assert "error:" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["build", "cc", "cxx"])
+def test_to_compile_nothing_is_bad_usage(command, capsys):
+    assert main([command]) == 2
+    assert f"Usage: fuzzwise {command}" in capsys.readouterr().err
 
 
 def test_a_missing_compiler_is_named_with_what_installs_it(monkeypatch, tmp_path):

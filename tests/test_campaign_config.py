@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from fuzzwise.campaign.file import default_epoch, read_plan
 from fuzzwise.campaign.plan import CampaignPlan
+from fuzzwise.cli import main
 from fuzzwise.engines.blackbox import Limits, Mutation
 from fuzzwise.engines.contract import Build
 from fuzzwise.errors import BadInput
@@ -403,6 +405,21 @@ def test_files_that_are_missing_or_no_text_are_told(home: Path) -> None:
     (home / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput, match="not a text file in UTF-8"):
         read_plan(home / "binary.toml")
+
+
+def test_a_file_can_be_checked_without_starting_anything(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = home / "c.toml"
+    file.write_text('[[target]]\nprogram = "harness"\n')
+    assert main(["run", str(file), "--check"]) == 0
+    assert "has no mistake: 1 target. Nothing was started." in capsys.readouterr().out
+    assert main(["run", str(file), "--check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"campaign": "c", "targets": ["harness"]}
+    file.write_text('[[target]]\nprogram = "none"\nsharf = 1\n')
+    assert main(["run", str(file), "--check"]) == 2
+    assert "has 2 mistakes" in capsys.readouterr().err
+    assert not (home / "c-out").exists()
 
 
 KEYS = (

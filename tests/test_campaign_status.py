@@ -212,7 +212,10 @@ def test_a_campaign_that_has_just_begun() -> None:
     summary = "\n".join(campaign_status.summary(state))
     assert "Found: no bugs" in summary
     assert "Time: none was spent on a target" in summary
-    assert "risk not known yet" in summary
+    assert "has not run yet" in summary
+    first = replace(state.targets[0], inputs=10)
+    begun = replace(state, targets=(first, *state.targets[1:]))
+    assert "risk not known yet" in "\n".join(campaign_status.summary(begun))
 
 
 def test_a_campaign_without_a_budget() -> None:

@@ -544,6 +544,8 @@ def test_init_prints_a_file_with_paths_from_the_current_folder(tmp_path: Path) -
         check=True,
     )
     assert tomllib.loads(end.stdout)["target"][0]["program"] == "t/one"
+    assert '# corpus = "FOLDER"' in end.stdout  # none was found
+    assert "t: 1 target." in end.stderr
 
 
 # ── Go ─────────────────────────────────────────────────────────────────────────────────────

@@ -36,7 +36,10 @@ def wrapper(
     @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="")
     @click.pass_context
     def command(context: click.Context, words: tuple[str, ...]) -> None:
-        if not words or words in (("-h",), ("--help",)):
+        if not words:
+            click.echo(context.get_help(), err=True)
+            raise click.exceptions.Exit(BAD_USAGE)
+        if words in (("-h",), ("--help",)):
             click.echo(context.get_help())
             return
         full = words_for(find_toolchain(), words)

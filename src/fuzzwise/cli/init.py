@@ -49,6 +49,7 @@ def command(folder: Path, file: Path, as_json: bool) -> None:
         return
     text = campaign_text(tree, found, home)
     if is_printed:
+        shown.say(tree, found, err=True)
         lines.say(text.rstrip("\n"))
         return
     _write(file, text)

@@ -19,10 +19,11 @@ from fuzzwise.cli import (
     campaign_output,
     fleet_options,
     options,
+    output,
 )
 from fuzzwise.errors import BadInput
 from fuzzwise.report import lines
-from fuzzwise.text import printable
+from fuzzwise.text import many, printable
 from fuzzwise.units import parse_duration
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--fleet", metavar="ADDRESS", help="Fuzz on the machines of a fleet: HOST:PORT.")
 @fleet_options.certificates
 @click.option("--serve", is_flag=True, help="Show it live in a browser too; prints the link.")
+@click.option("--check", "only_check", is_flag=True, help="Check the campaign, and stop.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @options.as_json
 def command(
@@ -61,6 +63,7 @@ def command(
     fleet: str | None,
     certificates: Path | None,
     serve: bool,
+    only_check: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -93,7 +96,11 @@ def command(
             f"--accept-risk is for a folder of targets; write accepted_risk = {accept_risk:g} into "
             f"the [campaign] of {campaign}."
         )
-    running = Running(_on_fleet(plan, fleet, certificates))
+    plan = _on_fleet(plan, fleet, certificates)
+    if only_check:
+        _show_checked(campaign, plan, as_json=as_json)
+        return
+    running = Running(plan)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, lambda *_: running.interrupt())
@@ -120,6 +127,15 @@ def command(
         raise click.exceptions.Exit(BAD_USAGE)  # a build that fails must not look like success
     if any(t.accepted_risk is not None and t.state != RETIRED for t in state.targets):
         raise click.exceptions.Exit(ABOVE_THE_RISK)
+
+
+def _show_checked(campaign: Path, plan: CampaignPlan, *, as_json: bool) -> None:
+    """Say that a campaign has no mistakes that can be seen before anything is started."""
+    names = [target.name for target in plan.targets]
+    if as_json:
+        output.print_json({"campaign": plan.name, "targets": names})
+        return
+    lines.say(f"{campaign} has no mistake: {many(len(names), 'target')}. Nothing was started.")
 
 
 def _on_fleet(plan: CampaignPlan, address: str | None, certificates: Path | None) -> CampaignPlan:

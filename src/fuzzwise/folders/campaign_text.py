@@ -56,6 +56,8 @@ def _target(target: FoundTarget, home: Path) -> Iterator[str]:
     keys = {"name": target.name, "engine": target.engine, **target.keys}
     for key, value in keys.items():
         yield f"{key} = {_value(value, home)}"
+    if "corpus" not in keys:
+        yield '# corpus = "FOLDER"        # seeds, if there are some elsewhere'
     yield from _table("limits", target.limits, home)
     yield from _table("environment", target.environment, home)
 

@@ -205,7 +205,8 @@ def _ended(state: CampaignState) -> list[str]:
             seconds = left.of_target(target)
             more = "" if seconds is None else f", {left.on_a_core(seconds)}"
             risk = short.risk(target.risk, target.accepted_risk)
-            known = f"risk {risk}" if target.risk else "risk not known yet"
+            unknown = "risk not known yet" if target.inputs else "has not run yet"
+            known = f"risk {risk}" if target.risk else unknown
             made.append(f"  {short.name(target.name)}: {known}{more}")
         made += _more(len(others) - LISTED)
     if broken:
