@@ -29,7 +29,7 @@ from fuzzwise.campaign.threads import Threads
 from fuzzwise.files import write_whole
 from fuzzwise.store.places import open_store
 from fuzzwise.triage.workers import Workers
-from spend_targets import HALVES, campaign_file
+from spend_targets import GROUPS, campaign_file
 
 SCHEDULERS = ("risk-rate", "round-robin")
 SECONDS = 180
@@ -44,13 +44,11 @@ _TURNS = """select targets.name, began, ended, epochs.seconds, epochs.inputs, ep
 from epochs join targets on targets.id = target_id where total_species is not null order by ended"""
 
 
-def live_campaigns(
-    work: Path, pairs: int, halves: tuple[str, ...] = ("choosing", "checking")
-) -> None:
+def live_campaigns(work: Path, pairs: int, halves: tuple[str, ...] = tuple(GROUPS)) -> None:
     """Run the pairs that are missing."""
     unpack(work)
     for half in halves:
-        campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s")  # builds what is missing
+        campaign_file(work, GROUPS[half], cores=1, budget=f"{SECONDS}s")  # builds what is missing
         for pair in range(1, pairs + 1):
             files = [work / "live" / f"{half}-{pair}-{name}.json" for name in SCHEDULERS]
             if not all(file.exists() for file in files) or _is_uneven(files):
@@ -104,7 +102,7 @@ def _run_pair(work: Path, half: str, pair: int, files: list[Path]) -> None:
 
 
 def _one(work: Path, half: str, pair: int, scheduler: str, file: Path) -> None:
-    plan_file = campaign_file(work, HALVES[half], cores=1, budget=f"{SECONDS}s", epoch=None)
+    plan_file = campaign_file(work, GROUPS[half], cores=1, budget=f"{SECONDS}s", epoch=None)
     home = MEMORY if MEMORY.is_dir() else work
     with tempfile.TemporaryDirectory(dir=home) as folder:
         plan = read_plan(plan_file, Path(folder) / "campaign")
@@ -139,7 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=Path("spend-work"))
     parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--half", choices=tuple(HALVES), help="only this one")
+    parser.add_argument("--half", choices=tuple(GROUPS), help="only this one")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     work = options.work.resolve()
@@ -147,7 +145,7 @@ def main() -> None:
         half, pair, scheduler, file = options.one
         _one(work, half, int(pair), scheduler, Path(file))
     else:
-        live_campaigns(work, options.pairs, (options.half,) if options.half else tuple(HALVES))
+        live_campaigns(work, options.pairs, (options.half,) if options.half else tuple(GROUPS))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from fuzzwise.lab.growth.foretold import Foretold, foretell
 from fuzzwise.lab.growth.recording import GrowthRecording
 from fuzzwise.model import Floats
 from spend_live import SCHEDULERS, SECONDS
+from spend_targets import GROUPS, HALVES
 
 Run = dict[str, Any]
 Pair = tuple[Run, Run]
@@ -19,7 +20,7 @@ Pair = tuple[Run, Run]
 LIVE = """
 ## Live
 
-The targets of each half that have shown no bug, in one campaign of {seconds} s on one core, with `risk-rate` and at the
+The targets of each half that have shown no bug, and some of other libraries, in one campaign of {seconds} s on one core, with `risk-rate` and at the
 same time, on the other core, with `round-robin`; the cores change from pair to pair, so whatever else the machine does
 concerns both. A pair in which one got a tenth more of its core than the other was run again. Epochs are as long as they are by default, {epoch:g} s. "On cores" is what a campaign got of its core, in
 seconds; of the two groups of columns, the first is `risk-rate`. Species of all targets together: at the end, and the
@@ -48,10 +49,11 @@ def live_tables(recording: GrowthRecording, runs: list[Run]) -> Iterator[str]:
     if not runs:
         return
     yield LIVE.format(seconds=SECONDS, epoch=runs[0]["epoch"])
-    for half in ("choosing", "checking"):
+    for half in GROUPS:
         pairs = _pairs(runs, half)
         if pairs:
             yield from _half(half, pairs)
+    runs = [run for run in runs if run["half"] in HALVES]
     missing = {turn[0] for run in runs for turn in run["turns"]} - set(recording.targets)
     part = (
         f" {len(missing)} targets that are not recorded yet are left out on both sides."
@@ -71,7 +73,10 @@ def _pairs(runs: list[Run], half: str) -> list[Pair]:
 
 def _half(half: str, pairs: list[Pair]) -> Iterator[str]:
     names = {turn[0] for turn in pairs[0][1]["turns"]}
-    yield f"\n### The half for {half}: {len(names)} targets, {len(pairs)} pairs\n"
+    title = f"The half for {half}" if half in HALVES else "Libraries that had no part in anything"
+    yield f"\n### {title}: {len(names)} targets, {len(pairs)} pairs\n"
+    if half not in HALVES:
+        yield f"{', '.join(sorted(names))}: neither the default nor anything else of spending time was chosen by what they show.\n"
     yield "| pair | on cores | turns | species | on cores | turns | species | at the end | mean ratio | lowest |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     first = max(_first_round(base) for _, base in pairs)

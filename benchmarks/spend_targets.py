@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fresh_subjects import FRESH
 from more_subjects import MORE_SUBJECTS
 from real import target
 from seed_files import markdown_seeds
@@ -60,7 +61,10 @@ HALVES = {
     )
     for half, is_it in (("choosing", True), ("checking", False))
 }
-"""The targets of live campaigns."""
+"""The targets of live campaigns that are recorded, too."""
+
+GROUPS = HALVES | {"fresh": tuple(one.name for one in FRESH)}
+"""The targets of all live campaigns: the fresh ones are in no recording."""
 
 
 def campaign_file(
@@ -93,7 +97,7 @@ def _program(name: str, work: Path) -> Path:
     for one in PYTHON:
         if one.name == name:
             return _python(one, work)
-    subject = next(one for one in (*SUBJECTS, *MORE_SUBJECTS) if one.name == name)
+    subject = next(one for one in (*SUBJECTS, *MORE_SUBJECTS, *FRESH) if one.name == name)
     kept = work / "programs" / name
     if not (work / "seeds" / name).exists():
         seeds(subject, work / "seeds" / name)
