@@ -124,6 +124,16 @@ def test_the_initial_corpus_is_no_growth():
     assert scheduler.choose() == 1
 
 
+def test_a_first_look_is_measured_like_later_ones():
+    """A discovery shows more than one species: 1 of these a second is more than 2 of those."""
+    scheduler = Scheduler(RiskRate(), 2, np.random.default_rng(1))
+    for arm in range(2):
+        scheduler.recall(arm, EpochResult(1000, 100.0, kept=50, discovery_rate=1.0, species=100))
+    grown = EpochResult(1000, 100.0, kept=150, discovery_rate=1.0, species=300)
+    scheduler.learn(1, grown)
+    assert scheduler.choose() == 0
+
+
 def test_a_target_with_more_bugs_than_its_size_would_have_is_worth_more_for_its_coverage():
     def belief(first: int, second: int) -> float:
         scheduler = Scheduler(RiskRate(even=0.0, old_bugs=0.0), 2, np.random.default_rng(1))
