@@ -137,7 +137,8 @@ scheduler-study: $(READY)
 	$(BIN)/python benchmarks/scheduler_study.py --out docs
 
 # Some twenty targets of real libraries, recorded alone and replayed: ten hours on an idle core less what
-# datasets/growth has, from where it was stopped. LIVE=2 has two pairs of live campaigns on each half, too.
+# datasets/growth has, from where it was stopped. LIVE=2 has two pairs of live campaigns on each half
+# and on libraries that are in no recording, too.
 LIVE ?= 0
 spend-study: $(READY)
 	$(BIN)/python benchmarks/spend_study.py --out docs --live $(LIVE)

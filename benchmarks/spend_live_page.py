@@ -73,10 +73,10 @@ def _pairs(runs: list[Run], half: str) -> list[Pair]:
 
 def _half(half: str, pairs: list[Pair]) -> Iterator[str]:
     names = {turn[0] for turn in pairs[0][1]["turns"]}
-    title = f"The half for {half}" if half in HALVES else "Libraries that had no part in anything"
+    title = f"The half for {half}" if half in HALVES else "Libraries that had no part in choosing"
     yield f"\n### {title}: {len(names)} targets, {len(pairs)} pairs\n"
     if half not in HALVES:
-        yield f"{', '.join(sorted(names))}: neither the default nor anything else of spending time was chosen by what they show.\n"
+        yield f"{', '.join(sorted(names))}. Nothing was chosen by what they show; one fault was seen on them ([limits](#limits)).\n"
     yield "| pair | on cores | turns | species | on cores | turns | species | at the end | mean ratio | lowest |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     first = max(_first_round(base) for _, base in pairs)

@@ -102,8 +102,7 @@ LIMITS = """
 - Species are features of libFuzzer's kind. What they are worth in bugs is not known; the targets here have hardly any."""
 
 
-LIVE_LIMITS = """- Live campaigns had a machine that did other things, too; what each got of its core is in the tables. Their folders were
-  in memory: on a disk, ext4 takes a millisecond for a new file where thousands were removed within the last minute, as
+LIVE_LIMITS = """- What each live campaign got of its core is in the tables. Their folders were in memory: on a disk, ext4 takes a millisecond for a new file where thousands were removed within the last minute, as
   between two campaigns of a study, and short turns pay most of that."""
 NO_LIVE = "- Live campaigns with the present default are not run yet."
 
@@ -160,7 +159,7 @@ def _speeds(recording: GrowthRecording) -> str:
         return "Each target was recorded once, so how evenly the machine worked is not known."
     ratios = [max(many) / min(many) for many in inputs]
     return (
-        f"Two repeats of a target differ in their inputs by a factor of {np.median(ratios):.2f} (median), up to "
+        f"The repeats of a target differ in their inputs by a factor of {np.median(ratios):.2f} (median), up to "
         f"{max(ratios):.2f}: by chance, and by what else the machine did."
     )
 

@@ -3,8 +3,8 @@
 Run ``make spend-study`` on a machine that does nothing else: it fetches and builds some twenty targets,
 records how each grows alone (ten minutes, three repeats: ten hours and a half on one core, less what
 ``datasets/growth`` has already), replays every scheduler on that, and writes the page. It goes on from
-where it was stopped. ``--live 2`` has two pairs of live campaigns on each half, too, with the default
-and with Round-Robin side by side, three minutes a pair, on two cores; ``--only-replay`` takes what is
+where it was stopped. ``--live 2`` has two pairs of live campaigns on each half and on fresh libraries,
+too, with the default and with Round-Robin side by side, three minutes a pair, on two cores; ``--only-replay`` takes what is
 recorded, ``--only-record`` ends before the page, so that several sittings can add to what is kept
 (``kept_growth.py``).
 """
