@@ -13,29 +13,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import exp, log
 from pathlib import Path
 
-from afl_campaign import ENVIRONMENT
+from core_time import MEMORY, until
 from fuzzwise.files import write_whole
-from real import DEFAULT_WORK, chosen, starting_corpus, target, write_part
+from real import DEFAULT_WORK, afl_target, chosen, features, starting_corpus, target, write_part
 from real_campaigns import is_for_choosing
-from subjects import Subject, build
-from two_engines import features
+from subjects import Subject
 
 OURS, STOCK, AFL, CMPLOG = "fuzzwise", "libFuzzer", "AFL++", "AFL++ with cmplog"
-MEMORY = Path("/dev/shm")
-LOOK = 0.1
 PAGE = Path("docs/real-speed.md")
 KEPT = Path(__file__).parents[1] / "datasets" / "equal-time.jsonl"
 
@@ -100,7 +92,7 @@ def run(subject: Subject, work: Path, fuzzer: str, seconds: int, seed: int) -> R
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else work) as folder:
         home = Path(folder)
         words, kept = _command(subject, work, fuzzer, corpus, home, seed)
-        _until(words, seconds, home)
+        until(words, seconds, home)
         found = features(stock, [corpus, kept])
     return Result(subject.name, fuzzer, seconds, seed, found)
 
@@ -119,69 +111,8 @@ def _command(
         return [str(program), f"-seed={seed}", str(home / "corpus")], home / "corpus"
     words = ["afl-fuzz", "-s", str(seed), "-i", str(corpus), "-o", str(home / "out")]
     if fuzzer == CMPLOG:
-        words += ["-c", str(_afl(subject, work, cmplog=True))]
-    return [*words, "--", str(_afl(subject, work))], home / "out" / "default" / "queue"
-
-
-def _afl(subject: Subject, work: Path, *, cmplog: bool = False) -> Path:
-    """The program for AFL++, with its own driver for such harnesses."""
-    if cmplog:
-        os.environ["AFL_LLVM_CMPLOG"] = "1"
-    try:
-        return build(
-            subject, work, "afl-cmplog" if cmplog else "afl-stock", ["afl-clang-fast"],
-            ["afl-clang-fast++"], ["-O2", "-g"], ["-fsanitize=fuzzer"],
-        ).resolve()  # fmt: skip
-    finally:
-        os.environ.pop("AFL_LLVM_CMPLOG", None)
-
-
-def _until(words: list[str], seconds: int, home: Path) -> None:
-    """Run a command until its processes have used so much of a processor."""
-    with (home / "said").open("wb") as said:
-        started = subprocess.Popen(
-            words,
-            cwd=home,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **ENVIRONMENT},
-            start_new_session=True,
-        )
-        try:
-            while _used(started.pid) < seconds:
-                time.sleep(LOOK)
-                if started.poll() is not None:
-                    raise SystemExit(f"{' '.join(words)} has ended: {(home / 'said').read_text()}")
-        finally:
-            started.send_signal(signal.SIGINT)
-            try:
-                started.wait(30)
-            except subprocess.TimeoutExpired:
-                started.kill()
-                started.wait()
-
-
-def _used(root: int) -> float:
-    """Seconds of processors that a process and all below it took, those that have ended included."""
-    parents, times = {}, {}
-    for pid, words in _processes():
-        parents[pid], times[pid] = int(words[1]), sum(map(int, words[11:15]))
-    ours = {root}
-    before: set[int] = set()
-    while ours != before:
-        before = set(ours)
-        ours |= {pid for pid, parent in parents.items() if parent in ours}
-    return sum(times.get(pid, 0) for pid in ours) / os.sysconf("SC_CLK_TCK")
-
-
-def _processes() -> Iterator[tuple[int, list[str]]]:
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                yield int(entry.name), (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):  # it has just ended
-                continue
+        words += ["-c", str(afl_target(subject, work, cmplog=True))]
+    return [*words, "--", str(afl_target(subject, work))], home / "out" / "default" / "queue"
 
 
 def table(results: list[Result], seconds: int) -> list[str]:
@@ -197,15 +128,15 @@ def table(results: list[Result], seconds: int) -> list[str]:
             ratios = _ratios(results, name, fuzzer)
             repeats = max(repeats, len(ratios))
             if ratios:
-                means.setdefault((half, fuzzer), []).append(_mean(ratios))
-            cells.append(_cell(ratios))
+                means.setdefault((half, fuzzer), []).append(mean_ratio(ratios))
+            cells.append(ratio_cell(ratios))
         lines.append(f"| {name} | {half} | {seconds} s | {' | '.join(cells)} | {repeats} |")
     for half in ("choosing", "checking"):
         found = [means.get((half, fuzzer), []) for fuzzer in (OURS, AFL, CMPLOG)]
         if len(found[0]) < 2:
             continue
         whole = len(found[0])  # a mean of fewer libraries is not to be compared with it
-        cells = [f"**{_mean(one):.2f}**" if len(one) == whole else "–" for one in found]
+        cells = [f"**{mean_ratio(one):.2f}**" if len(one) == whole else "–" for one in found]
         lines.append(
             f"| geometric mean of {whole} | {half} | {seconds} s | {' | '.join(cells)} | |"
         )
@@ -218,14 +149,16 @@ def _ratios(results: list[Result], name: str, fuzzer: str) -> list[float]:
     return [own[fuzzer, seed] / own[STOCK, seed] for seed in seeds]
 
 
-def _mean(ratios: list[float]) -> float:
+def mean_ratio(ratios: list[float]) -> float:
+    """The geometric mean."""
     return exp(statistics.fmean(map(log, ratios)))
 
 
-def _cell(ratios: list[float]) -> str:
+def ratio_cell(ratios: list[float]) -> str:
+    """The mean, and in brackets the lowest and the highest."""
     if len(ratios) < 2:
         return f"{ratios[0]:.2f}" if ratios else "–"
-    return f"{_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    return f"{mean_ratio(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 if __name__ == "__main__":

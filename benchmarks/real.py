@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from fuzzwise.engines.libfuzzer.build import LIBRARIES, find_toolchain, link_words
@@ -24,11 +28,34 @@ def target(subject: Subject, work: Path, *, stock: bool, asan: bool = False) -> 
     return build(subject, work, name, [str(toolchain.cc)], cxx, flags, linked)
 
 
+def afl_target(subject: Subject, work: Path, *, cmplog: bool = False) -> Path:
+    """The program for AFL++, with its own driver for such harnesses."""
+    if cmplog:
+        os.environ["AFL_LLVM_CMPLOG"] = "1"
+    try:
+        return build(
+            subject, work, "afl-cmplog" if cmplog else "afl-stock", ["afl-clang-fast"],
+            ["afl-clang-fast++"], ["-O2", "-g"], ["-fsanitize=fuzzer"],
+        ).resolve()  # fmt: skip
+    finally:
+        os.environ.pop("AFL_LLVM_CMPLOG", None)
+
+
 def starting_corpus(subject: Subject, work: Path) -> Path:
     """A folder with the subject's seeds."""
     folder = work / "corpora" / subject.name
     seeds(subject, folder)
     return folder
+
+
+def features(stock: Path, corpora: list[Path]) -> int:
+    """What stock libFuzzer counts on all files of some folders together."""
+    with tempfile.TemporaryDirectory() as empty:
+        words = [str(stock), "-runs=0", empty, *map(str, corpora)]
+        said = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    found = re.search(r"INITED cov: \d+ ft: (\d+)", said.stderr)
+    assert found, said.stderr[-500:]
+    return int(found[1])
 
 
 def chosen(names: list[str]) -> list[Subject]:
