@@ -12,24 +12,22 @@ others check them.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import statistics
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 
 from core_time import MEMORY, until
-from fuzzwise.files import write_whole
 from real import DEFAULT_WORK, afl_target, chosen, features, starting_corpus, target, write_part
 from real_campaigns import is_for_choosing
+from sittings import Sittings
 from subjects import Subject
 
 OURS, STOCK, AFL, CMPLOG = "fuzzwise", "libFuzzer", "AFL++", "AFL++ with cmplog"
 PAGE = Path("docs/real-speed.md")
-KEPT = Path(__file__).parents[1] / "datasets" / "equal-time.jsonl"
 
 
 @dataclass(frozen=True, order=True)
@@ -41,6 +39,9 @@ class Result:
     seconds: int
     seed: int
     features: int
+
+
+SITTINGS = Sittings("equal-time", Result)
 
 
 def main() -> None:
@@ -56,34 +57,25 @@ def main() -> None:
     asked.work.mkdir(parents=True, exist_ok=True)
     if not asked.page:
         measure(asked)
-    results = known(asked.work)
+    results = SITTINGS.known(asked.work)
     for seconds in sorted({one.seconds for one in results}):
         lines = table([one for one in results if one.seconds == seconds], seconds)
         print("\n".join(lines))
         if asked.page:
             write_part(PAGE, f"equal_time.py, {seconds} s", lines)
     if asked.page:
-        write_whole(KEPT, "".join(json.dumps(asdict(one)) + "\n" for one in results).encode())
+        SITTINGS.keep(results)
 
 
 def measure(asked: argparse.Namespace) -> None:
     """The runs that are missing, repeat by repeat."""
-    done = {(one.library, one.fuzzer, one.seconds, one.seed) for one in known(asked.work)}
+    done = {(one.library, one.fuzzer, one.seconds, one.seed) for one in SITTINGS.known(asked.work)}
     for seed in range(1, asked.repeats + 1):
         for subject in chosen(asked.names):
             for fuzzer in asked.fuzzer or (OURS, STOCK, AFL, CMPLOG):
                 if (subject.name, fuzzer, asked.seconds, seed) not in done:
                     found = run(subject, asked.work, fuzzer, asked.seconds, seed)
-                    with (asked.work / f"equal-time-{subject.name}.jsonl").open("a") as log:
-                        log.write(json.dumps(asdict(found)) + "\n")
-                    print(found, file=sys.stderr, flush=True)
-
-
-def known(work: Path) -> list[Result]:
-    """What was measured so far, and what is kept of earlier sittings."""
-    files = [*sorted(work.glob("equal-time-*.jsonl")), *([KEPT] if KEPT.exists() else [])]
-    lines = [line for file in files for line in file.read_text().splitlines()]
-    return sorted({Result(**json.loads(line)) for line in lines})
+                    SITTINGS.add(asked.work, subject.name, found)
 
 
 def run(subject: Subject, work: Path, fuzzer: str, seconds: int, seed: int) -> Result:

@@ -16,14 +16,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from core_time import MEMORY, until
 from equal_time import mean_ratio, ratio_cell
 from fuzzwise.campaign.file import default_epoch
-from fuzzwise.files import write_whole
 from real import DEFAULT_WORK, afl_target, chosen, features, starting_corpus, target, write_part
+from sittings import Sittings
 from subjects import Subject
 
 BY_WORTH, HALVES, LIBFUZZER, AFL = (
@@ -42,7 +42,6 @@ WAYS = {
 
 ADJUSTED = ("expat", "libpng", "libyaml")
 PAGE = Path("docs/builds.md")
-KEPT = Path(__file__).parents[1] / "datasets" / "two-engines.jsonl"
 
 
 @dataclass(frozen=True, order=True)
@@ -57,6 +56,9 @@ class Result:
     afl: float | None
 
 
+SITTINGS = Sittings("two-engines", Result)
+
+
 def main() -> None:
     """Run what is missing, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -69,34 +71,25 @@ def main() -> None:
     asked.work.mkdir(parents=True, exist_ok=True)
     if not asked.page:
         measure(asked)
-    results = known(asked.work)
+    results = SITTINGS.known(asked.work)
     for seconds in sorted({one.seconds for one in results}):
         lines = table([one for one in results if one.seconds == seconds])
         print("\n".join(lines))
         if asked.page:
             write_part(PAGE, f"two_engines.py, {seconds} s", lines)
     if asked.page:
-        write_whole(KEPT, "".join(json.dumps(asdict(one)) + "\n" for one in results).encode())
+        SITTINGS.keep(results)
 
 
 def measure(asked: argparse.Namespace) -> None:
     """The runs that are missing, repeat by repeat."""
-    done = {(one.library, one.way, one.seconds, one.seed) for one in known(asked.work)}
+    done = {(one.library, one.way, one.seconds, one.seed) for one in SITTINGS.known(asked.work)}
     for seed in range(1, asked.repeats + 1):
         for subject in chosen(asked.names):
             for way in WAYS:
                 if (subject.name, way, asked.seconds, seed) not in done:
                     found = run(subject, asked.work, way, asked.seconds, seed)
-                    with (asked.work / f"two-engines-{subject.name}.jsonl").open("a") as log:
-                        log.write(json.dumps(asdict(found)) + "\n")
-                    print(found, file=sys.stderr, flush=True)
-
-
-def known(work: Path) -> list[Result]:
-    """What was measured so far, and what is kept of earlier sittings."""
-    files = [*sorted(work.glob("two-engines-*.jsonl")), *([KEPT] if KEPT.exists() else [])]
-    lines = [line for file in files for line in file.read_text().splitlines()]
-    return sorted({Result(**json.loads(line)) for line in lines})
+                    SITTINGS.add(asked.work, subject.name, found)
 
 
 def run(subject: Subject, work: Path, way: str, seconds: int, seed: int) -> Result:
