@@ -22,6 +22,7 @@ import observed_target
 import stock_target
 from broken_targets import STARTUP, fuzzed_in_time
 from commands import Started, fuzzwise
+from fuzzwise.engines.libfuzzer.lives import HOPELESS
 from observed_target import TARGETS, fuzz
 from reading import read_state, state_so_far
 from waiting import wait_until
@@ -223,6 +224,22 @@ def test_a_stock_target_that_crashes_in_silence_is_told_that_nobody_hears_it(tmp
     assert end.returncode == 2
     assert "before it has made an input, 3 times in a row" in end.stderr
     assert "has closed its standard error, or put something else in its place" in end.stderr
+
+
+@pytest.mark.parametrize("build", [observed_target.build, stock_target.build])
+def test_a_corpus_of_many_known_crashes_does_not_make_a_target_broken(
+    tmp_path: Path, build: Callable[..., Path]
+):
+    target = build(tmp_path, TARGETS / "known_crashes.c")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(HOPELESS + 2):
+        (corpus / f"crash-{number}").write_bytes(b"known crash %03d" % number)
+    end = fuzz(target, tmp_path / "out", corpus, "--inputs", "2000", "--json")
+    assert end.returncode == 0, end.stderr
+    told = json.loads(end.stdout)
+    assert told["inputs"] == 2000
+    assert [bug["count"] for bug in told["bugs"]] == [HOPELESS + 2]
 
 
 def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_path: Path):

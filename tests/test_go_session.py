@@ -18,6 +18,7 @@ import pytest
 import go_target
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.go.counts import GoFolder, counts_in
+from fuzzwise.engines.go.problems import HOPELESS
 from fuzzwise.engines.go.process import GoProcess
 from fuzzwise.engines.go.session import GoSession
 from fuzzwise.errors import BadInput
@@ -158,6 +159,16 @@ def test_seeds_of_the_user_that_fail_are_bugs_and_left_out(tmp_path):
     assert [bug.kind for bug in told.bugs] == ["panic"]
     assert session.turn(1.0, 1).crashes == 1
     assert content(package) == before
+
+
+def test_many_seeds_of_the_user_that_fail_do_not_make_a_target_broken(tmp_path):
+    package = go_target.module(tmp_path) / "ini"
+    seeds = package / "testdata" / "fuzz" / "FuzzCalm"
+    seeds.mkdir(parents=True)
+    for number in range(HOPELESS + 1):
+        (seeds / f"bad-{number}").write_bytes(go_target.entry('[]byte("bad!")', "int(7)"))
+    told = inputs_after(session_of(package, "FuzzCalm", tmp_path / "t"), 0, 2.0)
+    assert [(bug.kind, bug.count) for bug in told.bugs] == [("panic", HOPELESS + 1)]
 
 
 def test_a_corpus_is_taken_in_and_what_is_none_is_told(package, tmp_path):

@@ -247,6 +247,7 @@ class Fuzzing:
         said = process.lines.said
         self._weigh(process, in_order=ending.status >= 0)
         now = self.counts.n, self.counts.seconds
+        skipped = len(self.failures.skipped)
         if ending.status == 0:
             if said.loaded is None and not self._asked:
                 raise BadInput(explain(self.test, ending))
@@ -254,7 +255,8 @@ class Fuzzing:
         if self.failures.take(ending.output, *now, hung=self._hung > 0):
             if self._hung >= self.settings.seconds + LINES_APART:
                 self.failures.slow(*now)
-            self.lives.failed(said.made)
+            at_seed = said.loaded is None and len(self.failures.skipped) > skipped
+            self.lives.failed(said.made, at_seed=at_seed)
         elif ending.kind == "killed" or "terminated by unexpected signal" in ending.output:
             self.lives.killed(said.made)
         elif seed := failing_seed(self.test, ending.output):

@@ -44,9 +44,9 @@ class Lives:
         """The present process makes inputs."""
         self._fruitless = 0
 
-    def failed(self, made: int) -> None:
-        """A process ended by an input that fails."""
-        self._short = self._short + 1 if made <= SHORT else 0
+    def failed(self, made: int, *, at_seed: bool = False) -> None:
+        """A process ended by an input that fails; ``at_seed``: by a file that no other is given."""
+        self._short = self._short + 1 if made <= SHORT and not at_seed else 0
 
     def killed(self, made: int) -> None:
         """A process was killed, by somebody or for want of memory."""

@@ -349,7 +349,7 @@ class Fuzzing:
         asked = self._interrupted or self._done() or bool(self._state and self._state.head.stop)
         alone = ending.kind != "killed" and not (ending.kind == "done" and asked)
         ran = max(made, self._executed - self._executed_at_start)  # a measurement counts none
-        self._lives.ended(alone, ran)
+        skipped = len(self._crashes.skipped)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit"):
             self._crashed(ending, made)
         elif ending.kind == "done" and alone:
@@ -363,6 +363,8 @@ class Fuzzing:
                 self._adopt_orphans()  # killed after it had written a crash
         elif ending.kind == "state":
             raise refusal(ending.output, self._explain(ending))
+        at_seed = len(self._crashes.skipped) > skipped
+        self._lives.ended(alone and not at_seed, ran)
         self._lives.check_hopeless(self.plan.program, in_short(ending), self.folder.crashes)
 
     def _crashed(self, ending: Ending, made: int) -> None:

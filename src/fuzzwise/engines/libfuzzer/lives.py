@@ -60,7 +60,7 @@ class Lives:
             self.fruitless.clear()
 
     def ended(self, alone: bool, made: int) -> None:
-        """A process ended, by itself or not."""
+        """A process ended, ``alone``: by itself, and not at a seed that no other one is given."""
         self._short = self._short + 1 if alone and made < HOPELESS else 0
 
     def vanished(self, how: str, *, fruitless: bool) -> None:

@@ -269,7 +269,7 @@ class Fuzzing:
         )
         made = _made(said)
         self._unheard = not (said.has_run or has_begun(ending.output))
-        self.lives.ended(alone, made)
+        skipped = len(self._crashes.skipped)
         if ending.kind in ("crash", "timeout", "out-of-memory", "exit", "state"):
             self._crashed(ending, said.has_run, made)
         elif ending.kind == "done" and not (asked or said.is_complete):
@@ -280,6 +280,8 @@ class Fuzzing:
             else:
                 self.lives.fruitless.append(KILLED)
             self._adopt_orphans()  # killed after it had written a crash
+        at_seed = len(self._crashes.skipped) > skipped
+        self.lives.ended(alone and not at_seed, made)
         self.lives.check_hopeless(self.plan.program, in_short(ending), self.folder.crashes)
 
     @property
