@@ -405,7 +405,10 @@ def test_every_engine_is_recorded_and_goes_on_where_it_ended(tmp_path, capsys):
     out = tmp_path / "rec"
     words = ["record", str(plan), "--repeats", "1", "--cores", "1", "--out", str(out), "--json"]
     assert main([*words, "--time", "2s"]) == 0
-    first = {one["name"]: one for one in json.loads(capsys.readouterr().out)["targets"]}
+    told = capsys.readouterr()
+    first = {one["name"]: one for one in json.loads(told.out)["targets"]}
+    for name, one in first.items():  # what is said as each ends is what there is in the end
+        assert f"{name}: {one['runs']:,} inputs" in told.err
     assert all(one["runs"] > 0 and one["finished"] for one in first.values())
     assert len(growth_files([out])) == 2
     assert main([*words, "--time", "2s"]) == 0  # nothing is left to do

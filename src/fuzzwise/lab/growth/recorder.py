@@ -172,7 +172,7 @@ class _Repeat:
             now = session.totals()
             if now is not None:
                 self._see(now)
-                progress(self._grown())
+                progress(replace(self._grown(), finished=False))  # it is when its turn has ended
 
     def _check_same(self, known: Totals | None) -> None:
         """Refuse to go on where the file and the folder it was recorded in do not fit."""
