@@ -1,7 +1,7 @@
-"""Records the data set of black boxes: programs of Debian and the examples, fuzzed as they are.
+"""Records the data set of black boxes: programs of Debian, fuzzed as they are.
 
 Run ``make dataset`` (packages are installed with apt-get) for as long as you like: five minutes of
-each configuration are more than eight hours of a core, so Ctrl-C may end it at any time, and the same
+each configuration are some eight hours of a core, so Ctrl-C may end it at any time, and the same
 command goes on. What ``datasets/blackbox`` has is not recorded again; ``make dataset-keep``
 adds what is whole (``kept_blackboxes.py``). Several machines share the work by ``--part 1/3`` and
 so on. Times differ from machine to machine, inputs do not.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,11 +21,8 @@ from pathlib import Path
 
 from dataset_programs import CONFIGURATIONS, install_packages
 from dataset_seeds import make_seeds
-from kept_blackboxes import RECORDED, SECONDS, WORK, kept_names
+from kept_blackboxes import RECORDED, SECONDS, WORK, kept_names, lay_out
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES = ("records", "shapes", "sums")
-FLAGS = ("-O1", "-g", "-fstack-protector-strong")
 TIMEOUT = 0.5
 RATIO = (0.0003, 0.03)
 
@@ -54,6 +50,8 @@ def main() -> None:
         return
     work: Path = options.work.absolute()
     set_up(work)
+    begun = lay_out(work / RECORDED, {row.name for row in rows})
+    rows.sort(key=lambda row: row.name not in begun)
     plan = work / "plan.toml"
     plan.write_text(plan_text(rows, options.time, options.cores))
     print(f"{len(rows)} of {len(all_rows())} configurations are to be recorded.", flush=True)
@@ -63,13 +61,8 @@ def main() -> None:
 
 
 def all_rows() -> list[Row]:
-    """Every configuration: those of Debian's programs, and those of the examples."""
-    rows = [Row(row.name, row.command, f"seeds/{row.seed}") for row in CONFIGURATIONS]
-    return rows + [
-        Row(seed.stem, f"./{name} @@", f"seeds/{seed.name}")
-        for name in EXAMPLES
-        for seed in sorted((ROOT / "examples" / "seeds").glob(f"{name}-*"))
-    ]
+    """Every configuration."""
+    return [Row(row.name, row.command, f"seeds/{row.seed}") for row in CONFIGURATIONS]
 
 
 def missing(rows: Sequence[Row], kept: set[str]) -> list[Row]:
@@ -86,15 +79,10 @@ def part(rows: Sequence[Row], which: str) -> list[Row]:
 
 
 def set_up(work: Path) -> None:
-    """Install the programs, build the examples, make every seed."""
+    """Install the programs, make every seed."""
     (work / "seeds").mkdir(parents=True, exist_ok=True)
     install_packages()
     make_seeds(work / "seeds")
-    for name in EXAMPLES:
-        source = ROOT / "examples" / f"{name}.c"
-        subprocess.run(["cc", *FLAGS, "-o", work / name, source, "-lm"], check=True)
-    for seed in (ROOT / "examples" / "seeds").iterdir():
-        shutil.copy(seed, work / "seeds")
 
 
 def plan_text(rows: Sequence[Row], time: str, cores: int) -> str:

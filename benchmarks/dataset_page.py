@@ -68,7 +68,7 @@ def large_part(paths: Sequence[Path], wanted: int) -> list[str]:
         f"{len(paths)} of {wanted} configurations are recorded so far, {SECONDS} seconds each, with the",
         "same limits: `datasets/blackbox` has a triaged log of each, and `fuzzwise replay datasets/blackbox`",
         "replays them together; bugs with the same stack hash are one. It is recorded in sittings, on any",
-        "machine with Debian 12:",
+        "machine with Debian 12; where the small one has two minutes of a program, these are the first two:",
         "",
         "```sh",
         "make dataset CORES=2     # installs, and records what is missing; Ctrl-C ends it, the same command goes on",

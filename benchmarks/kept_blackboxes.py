@@ -4,6 +4,9 @@ Five minutes of each are hours: whoever records some of them adds these by ``mak
 the next one goes on with those that are missing. Each log is triaged on its own. A bug's id follows
 from its stack alone, so two logs that show one bug say so; but frames of stripped programs are named by
 places in them, which is why a log notes the version of its package.
+
+Of some programs there are two minutes already (``datasets/small-programs.fuzzlog``). Inputs follow from their runs'
+numbers, so these recordings go on where those ended: ``lay_out`` makes of them what ``fuzzwise record`` resumes.
 """
 
 from __future__ import annotations
@@ -12,18 +15,24 @@ import argparse
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from dataset_programs import CONFIGURATIONS
+from fuzzwise.engines.blackbox import input_hash
 from fuzzwise.errors import BadInput
 from fuzzwise.lab.recording.load import TRIAGED
-from fuzzwise.lab.recording.log import SUFFIX, Log, read_log, write_log
-from fuzzwise.lab.recording.triaged import triage_recording
+from fuzzwise.lab.recording.log import CRASH, NO_BUG, SUFFIX, Events, Log, read_log, write_log
+from fuzzwise.lab.recording.triaged import input_of, triage_recording
 from fuzzwise.text import many
 
-KEPT = Path(__file__).parents[1] / "datasets" / "blackbox"
+DATASETS = Path(__file__).parents[1] / "datasets"
+KEPT = DATASETS / "blackbox"
+BEGUN = DATASETS / "small-programs.fuzzlog"
+"""Two minutes of some of the programs, triaged."""
 WORK = Path("dataset-work")
 RECORDED = "recorded"
 """The folder of the logs, inside of the folder of work."""
@@ -50,6 +59,36 @@ def kept_logs() -> list[Path]:
 def kept_names() -> set[str]:
     """The configurations that nobody needs to record again."""
     return {path.name.removesuffix(SUFFIX) for path in kept_logs()}
+
+
+def lay_out(folder: Path, names: Collection[str]) -> set[str]:
+    """Lay the two minutes that there are of some of them where five are recorded; of which programs there are any.
+
+    Of each bug the first few crashes are left, as inputs that nobody has looked at: triage takes them
+    with those that come, so that a bug has one name over all five minutes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = read_log(BEGUN)
+    for number, configuration in enumerate(begun.header.configurations):
+        path = folder / f"{configuration.name}{SUFFIX}"
+        if path.exists() or configuration.name not in names:
+            continue
+        events = begun.events.rows(begun.events.configuration == number)
+        hashes = [
+            input_hash(input_of(configuration, run)) if kind == CRASH else 0
+            for kind, run in zip(events.kind.tolist(), events.run.tolist(), strict=True)
+        ]
+        untriaged = Events(
+            np.zeros_like(events.configuration),
+            *(events.kind, events.run, events.microseconds, events.signal, events.trace),
+            np.array(hashes, np.uint64),
+            np.full_like(events.bug, NO_BUG),
+        )
+        header = msgspec.structs.replace(
+            begun.header, configurations=(configuration,), bugs=(), triaged=False
+        )
+        write_log(path, header, untriaged)
+    return {configuration.name for configuration in begun.header.configurations}
 
 
 def keep(folder: Path, *, seconds: float = SECONDS, jobs: int = 1) -> int:

@@ -26,7 +26,8 @@ from fuzzwise.lab.recording.triaged import triage_recording
 
 ROOT = Path(__file__).parents[1]
 RECORDED = ("records-full", "records-links")
-"""Configurations that share bugs."""
+"""Configurations of an example that share bugs."""
+FLAGS = ("-O1", "-g", "-fstack-protector-strong")
 
 
 def test_there_are_a_hundred_configurations_each_with_a_seed_that_something_makes():
@@ -63,8 +64,8 @@ def test_a_part_that_cannot_be_is_refused(which):
 
 def test_what_is_kept_is_not_recorded_again():
     rows = dataset.all_rows()
-    left = dataset.missing(rows, {"tnef", "records-full"})
-    assert {row.name for row in rows} - {row.name for row in left} == {"tnef", "records-full"}
+    left = dataset.missing(rows, {"tnef", "yaps"})
+    assert {row.name for row in rows} - {row.name for row in left} == {"tnef", "yaps"}
 
 
 def test_what_is_kept_was_recorded_whole_as_it_is_ordered_now_and_names_no_machine():
@@ -96,8 +97,8 @@ def recorded(tmp_path_factory) -> Path:
     for seed in (ROOT / "examples" / "seeds").iterdir():
         shutil.copy(seed, work / "seeds")
     source = ROOT / "examples" / "records.c"
-    subprocess.run(["cc", *dataset.FLAGS, "-o", work / "records", source], check=True)
-    rows = [row for row in dataset.all_rows() if row.name in RECORDED]
+    subprocess.run(["cc", *FLAGS, "-o", work / "records", source], check=True)
+    rows = [dataset.Row(name, "./records @@", f"seeds/{name}.rb") for name in RECORDED]
     (work / "plan.toml").write_text(dataset.plan_text(rows, "1s", 1))
     done = record(read_plan(work / "plan.toml"), work / "recorded", _ignore, threading.Event())
     assert [one.finished for one in done] == [True, True]
@@ -106,6 +107,26 @@ def recorded(tmp_path_factory) -> Path:
 
 def _ignore(_: Recorded) -> None:
     pass
+
+
+def test_a_recording_goes_on_behind_what_there_is_of_its_program(recorded, tmp_path, monkeypatch):
+    """What was kept of a second, and another one behind it, is what two seconds would be."""
+    triaged = triage_recording(recorded).path
+    monkeypatch.setattr(kept_blackboxes, "BEGUN", triaged)
+    laid = tmp_path / "recorded"
+    assert kept_blackboxes.lay_out(laid, {RECORDED[0]}) == set(RECORDED)
+    assert [path.name for path in laid.iterdir()] == [f"{RECORDED[0]}{SUFFIX}"]
+    before, begun = (read_log(folder / f"{RECORDED[0]}{SUFFIX}") for folder in (recorded, laid))
+    work = recorded.parent
+    rows = [dataset.Row(RECORDED[0], "./records @@", f"seeds/{RECORDED[0]}.rb")]
+    (work / "longer.toml").write_text(dataset.plan_text(rows, "2s", 1))
+    [done] = record(read_plan(work / "longer.toml"), laid, _ignore, threading.Event())
+    assert done.finished
+    longer = read_log(laid / f"{RECORDED[0]}{SUFFIX}")
+    assert longer.events.run[-1] > before.events.run[-1] == begun.events.run[-1]
+    bugs = {bug.id for bug in read_log(triage_recording(laid).path).header.bugs}
+    first = read_recording([triaged]).configurations[0].first_shown[0]
+    assert {read_log(triaged).header.bugs[bug].id for bug in first} <= bugs
 
 
 def test_bugs_of_logs_that_were_triaged_alone_are_those_of_both_together(
