@@ -106,6 +106,8 @@ class Deaf(KeptSession):
 class Stuck(KeptSession):
     """An interrupt ends all turns that come."""
 
+    seconds = 1.0
+    """Of its turns: one that ends at once is told from a whole one on a busy machine, too."""
     stuck = False
 
     def interrupt(self) -> None:

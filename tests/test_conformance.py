@@ -183,7 +183,7 @@ def test_a_broken_session_is_found_out(clause, broken, tmp_path):
                 *(open_session, tmp_path),
                 crashing_input=b"bad",
                 open_broken=unable,
-                seconds=0.06,
+                seconds=getattr(broken, "seconds", 0.06),
                 slack=getattr(broken, "slack", SLACK),
             )
     finally:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
+from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.go.counts import Counts, GoFolder, counts_in
 from fuzzwise.engines.go.fuzzing import Fuzzing
 from fuzzwise.engines.go.module import FuzzTest, tests_of
@@ -16,57 +14,33 @@ from fuzzwise.engines.go.problems import Lives
 from fuzzwise.engines.go.replay import words
 from fuzzwise.engines.go.settings import GoSettings
 from fuzzwise.engines.leftovers import end_all
-from fuzzwise.engines.observer.folder import AnotherBuild, DamagedState
-from fuzzwise.engines.observer.observed import none_is_new, why_counts_began_again
+from fuzzwise.engines.observer.folder import DamagedState
+from fuzzwise.engines.observer.observed import none_is_new
+from fuzzwise.engines.observer.session import FolderSession, tick
 from fuzzwise.engines.reproduce import reproduce
-from fuzzwise.engines.telling import Telling
 from fuzzwise.errors import BadInput
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
 
-TICK = 0.25
-"""Seconds between two looks at what was said, in a turn of at least eight of them."""
 
+class GoSession(FolderSession[Fuzzing]):
+    """Fuzzes for a turn, with as many of Go's workers as it has cores."""
 
-class GoSession:
-    """Fuzzes for a turn; all counts are in the folder, between turns there is no process.
-
-    Counts that belong to another build, or are damaged, are put aside, and the next ones begin
-    with the corpus that there is.
-    """
+    _folder: GoFolder
 
     def __init__(self, plan: TargetPlan, folder: Path) -> None:
         self._plan = plan
         self._settings: GoSettings = plan.settings or GoSettings()
         self._test = FuzzTest(Path(plan.command[0]), plan.command[1])
-        self._folder = GoFolder(folder)
-        self._lock = threading.Lock()  # of the two below
-        self._fuzzing: Fuzzing | None = None
-        self._stop = False
-        self._telling = Telling(self._read)
-        self._said: tuple[str, ...] = ()
+        super().__init__(GoFolder(folder))
         self._lives = Lives()
         self._is_first = True
-
-    def interrupt(self) -> None:
-        """End the present turn at once, or the next one."""
-        with self._lock:
-            self._stop = True
-            if self._fuzzing:
-                self._fuzzing.interrupt()
-
-    def close(self) -> None:
-        """Between turns there is nothing to end."""
 
     def reproduce(self, data: bytes) -> Verdict:
         """Run the test once on an input, in the form that Go gives to inputs."""
         program = self._folder.program.absolute()
         command = (*words(self._test, program if program.is_file() else None), INPUT)
         return reproduce(command, data, self._settings.seconds, self._settings.memory_mib)
-
-    def totals(self) -> Totals | None:
-        """What is known: in the midst of a turn, how far it was a moment ago."""
-        return self._telling.totals()
 
     def _read(self) -> Totals | None:
         try:
@@ -80,21 +54,6 @@ class GoSession:
         bugs = BugBook(self._folder.crashes, name).bugs.values()
         return self._totals(str(record.get("generation", "")), counts, tuple(bugs))
 
-    def turn(self, seconds: float, jobs: int) -> Totals:
-        """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
-        self._check()
-        try:
-            with self._telling.turn():
-                try:
-                    return self._turn(seconds, jobs)
-                except (AnotherBuild, DamagedState) as problem:
-                    self._said = (*self._said, why_counts_began_again(problem))
-                self._folder.begin_again()
-                return self._turn(seconds, jobs)
-        finally:
-            with self._lock:
-                self._fuzzing, self._stop = None, False
-
     def _check(self) -> None:
         test = self._test
         if not test.package.is_dir():
@@ -105,6 +64,7 @@ class GoSession:
             )
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
+        self._check()
         began = time.monotonic()
         if self._is_first:
             self._is_first = False
@@ -113,24 +73,15 @@ class GoSession:
             self._plan,
             self._folder,
             jobs=jobs,
-            tick=min(TICK, max(0.1, seconds / 8)),
+            tick=tick(seconds),
             began=began,
             lives=self._lives,
         )
-        with self._lock:
-            self._fuzzing = fuzzing
-            if self._stop:
-                fuzzing.interrupt()
-        with suppress(NothingYet):
-            fuzzing.run(seconds, lambda: self._publish(fuzzing))
-        if not fuzzing.is_ready:
-            return self.totals() or Totals.nothing()
-        return self._told(fuzzing)
-
-    def _publish(self, fuzzing: Fuzzing) -> None:
-        self._telling.say(self._told(fuzzing))
+        return self._run(fuzzing, seconds)
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
+        if not fuzzing.is_ready:
+            return self.totals() or Totals.nothing()
         bugs = tuple(fuzzing.failures.book.bugs.values())
         said = (*fuzzing.corpus.notes(), *filter(None, [fuzzing.start.warning]))
         return self._totals(fuzzing.generation, fuzzing.counts, bugs, fuzzing.doing, said)

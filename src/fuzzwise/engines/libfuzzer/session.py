@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,31 +13,22 @@ from fuzzwise.engines.libfuzzer.fuzzing import MEASURING, Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
-from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.observer.observed import (
-    CorpusFiles,
-    nothing_new,
-    sound_state,
-    why_counts_began_again,
-)
+from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
+from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, sound_state
+from fuzzwise.engines.observer.session import FolderSession, tick
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.starting import Start
-from fuzzwise.engines.telling import Telling
 from fuzzwise.model import NO_INTS, Observation
 from fuzzwise.triage.bug_book import Bug, BugBook
 from fuzzwise.triage.examine import INPUT, Verdict
 
-TICK = 0.25
-"""Seconds between two looks at the counts, in a turn of at least eight of them."""
 
-
-class LibFuzzerSession:
-    """Fuzzes for a turn; all counts are in the folder, between turns there is no process.
+class LibFuzzerSession(FolderSession[Fuzzing]):
+    """Fuzzes for a turn, with any number of jobs.
 
     A process that starts again executes what is new in the corpus only (see ``seeds``), so that a
-    turn costs little. Counts that belong to another build, or are damaged, are put aside, and the
-    next ones begin with the corpus that there is.
+    turn costs little.
 
     ``launch`` says before each turn what is started, where that is not the program of the plan; it
     is given a question: whether to stop waiting, because the session was interrupted. ``one_input``
@@ -57,35 +46,16 @@ class LibFuzzerSession:
         self._plan = plan
         self._launch = launch
         self._one_input = one_input or (lambda: (plan.command[0], INPUT))
-        self._folder = CampaignFolder(folder)
+        super().__init__(CampaignFolder(folder))
         self._corpus = CorpusFiles(self._folder)
         self._seed = seed
-        self._lock = threading.Lock()  # of the two below
-        self._fuzzing: Fuzzing | None = None
-        self._stop = False
-        self._telling = Telling(self._read)
-        self._notes: tuple[str, ...] = ()
         self._lives = Lives()
-
-    def interrupt(self) -> None:
-        """End the present turn at once, or the next one."""
-        with self._lock:
-            self._stop = True
-            if self._fuzzing:
-                self._fuzzing.interrupt()
-
-    def close(self) -> None:
-        """Between turns there is nothing to end."""
 
     def reproduce(self, data: bytes) -> Verdict:
         """Run the target once on an input."""
         settings: LibFuzzerSettings = self._plan.settings or LibFuzzerSettings()
         command = self._plan.surroundings.before(self._one_input())
         return reproduce(command, data, settings.seconds, settings.memory_mib)
-
-    def totals(self) -> Totals | None:
-        """What is known: in the midst of a turn, how far it was a moment ago."""
-        return self._telling.totals()
 
     def _read(self) -> Totals | None:
         try:
@@ -103,20 +73,9 @@ class LibFuzzerSession:
             tuple(BugBook(self._folder.crashes, self._plan.program.name).bugs.values()),
         )
 
-    def turn(self, seconds: float, jobs: int) -> Totals:
-        """Fuzz for so long; where the counts cannot be gone on with, from new ones."""
-        try:
-            with self._telling.turn():
-                try:
-                    return self._turn(seconds, jobs)
-                except (AnotherBuild, DamagedState) as problem:
-                    self._notes = (*self._notes, why_counts_began_again(problem))
-                self._folder.begin_again()
-                self._corpus = CorpusFiles(self._folder)
-                return self._turn(seconds, jobs)
-        finally:
-            with self._lock:
-                self._fuzzing, self._stop = None, False
+    def _begin_again(self) -> None:
+        super()._begin_again()
+        self._corpus = CorpusFiles(self._folder)
 
     def _turn(self, seconds: float, jobs: int) -> Totals:
         began = time.monotonic()
@@ -131,19 +90,13 @@ class LibFuzzerSession:
             self._folder,
             seed=self._seed,
             jobs=jobs,
-            tick=min(TICK, max(0.1, seconds / 8)),
+            tick=tick(seconds),
             began=began,
             launch=launch,
             corpus=self._corpus,
             lives=self._lives,
         )
-        with self._lock:
-            self._fuzzing = fuzzing
-            if self._stop:
-                fuzzing.interrupt()
-        with suppress(NothingYet):
-            fuzzing.run(seconds, lambda: self._publish(fuzzing))
-        return self._told(fuzzing)
+        return self._run(fuzzing, seconds)
 
     def _loading(self, began: float) -> Callable[[], bool]:
         """The question whether to stop, for who loads a target; asked, it tells how far that is."""
@@ -159,9 +112,6 @@ class LibFuzzerSession:
                 return self._stop
 
         return is_stopped
-
-    def _publish(self, fuzzing: Fuzzing) -> None:
-        self._telling.say(self._told(fuzzing))
 
     def _told(self, fuzzing: Fuzzing) -> Totals:
         return self._totals(
@@ -200,7 +150,7 @@ class LibFuzzerSession:
             bugs=bugs,
             crashes=sum(bug.count for bug in bugs),
             warnings=(
-                *self._notes,
+                *self._said,
                 *self._warnings(state),
                 *self._lives.warnings,
                 *filter(None, [slow]),
