@@ -70,9 +70,11 @@ def command(
     """Fuzz everything in CONFIG.toml for the whole time, each alone, and log what it shows.
 
     A campaign file: every target is fuzzed several times from its corpus, and what it found when
-    is kept, for replays of schedules by coverage and bugs. Otherwise a configuration is a program that reads a file (@@ in its command) or its standard input, and a
-    seed file. Every one is tried on its unchanged seed before time is spent. `fuzzwise triage`
-    turns the crashes into bugs, `fuzzwise replay` compares schedulers on the result.
+    is kept, for replays of schedules by coverage and bugs.
+
+    Otherwise a configuration is a program that reads a file (@@ in its command) or its standard
+    input, and a seed file. Every one is tried on its unchanged seed before time is spent. `fuzzwise
+    triage` turns the crashes into bugs, `fuzzwise replay` compares schedulers on the result.
     """
     if growth_output.is_campaign_file(plan_file):
         seconds = None if time_text is None else parse_duration(time_text)
