@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from commands import fuzzwise
 from fuzzwise.campaign.file import read_plan
 from fuzzwise.campaign.places import bug_found
 from fuzzwise.engines.registry import engine_named
@@ -69,6 +73,22 @@ def test_a_target_is_fuzzed_and_shown_again_in_its_surroundings(home: Path, tmp_
     words = shlex.split(line)
     bare = [str(home / "out" / "needs it"), words[-1]]
     assert subprocess.run(bare, check=False, capture_output=True, cwd="/").returncode == 0
+
+
+def test_the_commands_that_are_shown_do_crash(home: Path, tmp_path: Path) -> None:
+    """Below the present folder, from where paths are shown, and from the campaign's folder."""
+    keys = 'working_folder = "out"\n[target.environment]\nPARSER_MODE = "strict mode"'
+    file, out = campaign(home, keys), tmp_path / "campaign-out"
+    bugs: list[dict[str, Any]] = []
+    while not bugs:
+        done = fuzzwise("run", file, "--out", out, "--time", "2s", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        bugs = json.loads(done.stdout)["bugs"]
+    told = fuzzwise("status", "campaign-out", cwd=tmp_path).stdout
+    (worst,) = re.findall(r"See the worst bug crash: (.*)", told)
+    for command, place in ((worst, tmp_path), (bugs[0]["command"], out)):
+        end = subprocess.run(["sh", "-c", command], cwd=place, capture_output=True, check=False)
+        assert end.returncode in (77, 134, -6), (command, end.stderr)
 
 
 def test_mistakes_are_told(home: Path) -> None:

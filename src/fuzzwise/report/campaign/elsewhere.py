@@ -13,6 +13,7 @@ from fuzzwise.report.machine import Machine
 from fuzzwise.report.reproducing import portable_command
 from fuzzwise.report.source_paths import SourcePaths
 from fuzzwise.store.states import BugState, CampaignState, TargetHistory, TargetState
+from fuzzwise.triage.surroundings import apart
 
 _Known = TypeVar("_Known")
 
@@ -113,10 +114,16 @@ def command_from(folder: Path, bug: BugState) -> str:
     words = _words(bug.command)
     if not words:
         return bug.command
-    near = [_from(folder, word) for word in words]
-    if "/" in words[0] and "/" not in near[0]:
+    around, command = apart(words)
+    given = command.index("<") if "<" in command else len(command)
+    there = around.folder or folder  # where it runs, and its words are read; not those of the shell
+    near = [_from(there, word) for word in command[:given]]
+    if "/" in command[0] and "/" not in near[0]:
         near[0] = f"./{near[0]}"
-    return " ".join(word if word == "<" else shlex.quote(word) for word in near)
+    near += [_from(folder, word) for word in command[given:]]
+    place = around.folder and Path(_from(folder, str(around.folder)))
+    whole = replace(around, folder=place).before(near)
+    return " ".join(word if word == "<" else shlex.quote(word) for word in whole)
 
 
 def _from(folder: Path, word: str) -> str:

@@ -18,6 +18,7 @@ from fuzzwise.report.campaign.news import about, news, place
 from fuzzwise.report.grid import Column
 from fuzzwise.store.states import ALONE, BROKEN, RETIRED, BugState, CampaignState, DecisionState
 from fuzzwise.text import printable
+from fuzzwise.triage.surroundings import apart
 
 EVENTS = 10
 SHORT = 20
@@ -252,13 +253,22 @@ def _where(state: CampaignState) -> list[str]:
 def _command(state: CampaignState, bug: BugState) -> str:
     """The line that shows a bug, whole: half of a command does something else.
 
-    Files of a campaign that is below the present folder are named from here.
+    Files of a campaign that is below the present folder are named from here, unless the target runs
+    in a folder of its own.
     """
     folder = str(state.folder.absolute())
     near = os.path.relpath(folder)
-    if not near.startswith(os.curdir):
+    if not near.startswith(os.curdir) and not _has_folder(bug.command):
         return printable(bug.command.replace(f"{folder}/", f"{near}/"))
     return printable(bug.command)
+
+
+def _has_folder(command: str) -> bool:
+    """Whether a command goes to a folder before it names any file."""
+    try:
+        return apart(shlex.split(command))[0].folder is not None
+    except ValueError:
+        return False
 
 
 def _text(line: str, style: str = "") -> Text:
