@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -240,6 +241,50 @@ def test_a_corpus_of_many_known_crashes_does_not_make_a_target_broken(
     told = json.loads(end.stdout)
     assert told["inputs"] == 2000
     assert [bug["count"] for bug in told["bugs"]] == [HOPELESS + 2]
+
+
+NOT_JUDGED = "no input shows more than the empty one does, so that NO RISK CAN BE JUDGED"
+
+
+def build_for_afl(_: Path, source: Path) -> Path:
+    return afl_target.build(source, "-fsanitize=fuzzer")
+
+
+@pytest.mark.parametrize("build", [observed_target.build, stock_target.build, build_for_afl])
+def test_a_harness_that_does_nothing_is_never_accepted(
+    tmp_path: Path, build: Callable[..., Path]
+) -> None:
+    source, corpus = tmp_path / "idle.c", tmp_path / "corpus"
+    source.write_text(
+        "int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }\n"
+    )
+    corpus.mkdir()
+    (corpus / "a").write_text("a seed")
+    limits = ("--inputs", "20k", "--accept-risk", "5e-2", "--json")
+    end = fuzz(build(tmp_path, source), tmp_path / "out", corpus, *limits)
+    assert end.returncode == 11, end.stderr
+    told = json.loads(end.stdout)
+    assert told["inputs"] >= 20_000
+    assert told["risk"]["high"] < 5e-2
+    assert NOT_JUDGED in told["warnings"]
+
+
+def test_nor_is_a_function_in_python_that_does_nothing(tmp_path: Path) -> None:
+    (tmp_path / "idle.py").write_text("def TestOneInput(data):\n    pass\n")
+    limits = ("--inputs", "2k", "--accept-risk", "1e-2", "--json")
+    end = fuzz(tmp_path / "idle.py", tmp_path / "out", *limits)
+    assert end.returncode == 11, end.stderr
+    assert NOT_JUDGED in json.loads(end.stdout)["warnings"]
+
+
+def test_nor_is_it_by_watching(tmp_path: Path) -> None:
+    source, log = tmp_path / "idle.c", tmp_path / "idle.log"
+    source.write_text("int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }\n")
+    target = stock_target.build(tmp_path, source)
+    with log.open("w") as said:
+        subprocess.run([target, "-runs=50000"], stderr=said, check=True, cwd=tmp_path)
+    end = fuzzwise("watch", log, "--accept-risk", "1e-2")
+    assert (end.returncode, NOT_JUDGED in end.stdout) == (11, True), end.stdout + end.stderr
 
 
 def test_seeds_that_outlast_the_time_are_named_as_the_reason(named: Path, tmp_path: Path):

@@ -328,7 +328,7 @@ def test_a_target_that_exits_is_a_bug(hostile, tmp_path):
     assert document["bugs"][0]["count"] >= 3
 
 
-def test_a_target_that_does_nothing_is_reported_loudly(tmp_path):
+def test_a_target_that_does_nothing_is_reported_loudly_and_never_accepted(tmp_path):
     source, corpus = tmp_path / "idle.c", tmp_path / "corpus"
     source.write_text(
         "#include <stddef.h>\n#include <stdint.h>\n"
@@ -336,8 +336,10 @@ def test_a_target_that_does_nothing_is_reported_loudly(tmp_path):
     )
     corpus.mkdir()
     (corpus / "a").write_text("a")
-    result = fuzz(build(tmp_path, source), tmp_path / "out", corpus, "--inputs", "20k")
-    assert result.returncode == 0, result.stderr
+    asked = ("--inputs", "20k", "--accept-risk", "1e-3")
+    result = fuzz(build(tmp_path, source), tmp_path / "out", corpus, *asked)
+    assert result.returncode == 11, result.stderr
+    assert "no input shows more than the empty one does, so that NO RISK" in result.stdout
     assert "WARNING  no file of the corpus shows more than the empty input does" in result.stdout
     assert "none showed anything new" in result.stdout
 

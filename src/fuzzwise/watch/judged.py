@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuzzwise.engines import stability
+from fuzzwise.engines import idle, stability
 from fuzzwise.judge import Judgement, Terms, judge_history
 from fuzzwise.watch.reading import Reading
 
@@ -34,8 +34,16 @@ class Judged:
 
 def judge_reading(reading: Reading, terms: Terms) -> Judged:
     """The judgement of a reading."""
-    unsettled = stability.unsettled(reading.stability)
+    unsettled = stability.unsettled(reading.stability) or _idle(reading)
     judgement = judge_history(reading.with_waiting, terms, exact=reading.exact, unsettled=unsettled)
     said = dict.fromkeys((*reading.notes, *stability.warnings(reading.stability)))
     notes = tuple(said) if reading.exact else (*said, GROUPED)
     return Judged(reading, judgement, notes)
+
+
+def _idle(reading: Reading) -> str:
+    """Why no risk is accepted of a target on which no input makes a difference."""
+    found = reading.observation.discoveries
+    if reading.corpus is None or found is None:
+        return ""
+    return idle.unsettled(reading.corpus, len(found))

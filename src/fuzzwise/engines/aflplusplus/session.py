@@ -7,14 +7,14 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from fuzzwise.engines import stability
+from fuzzwise.engines import idle, stability
 from fuzzwise.engines.aflplusplus.fuzzing import Fuzzing
 from fuzzwise.engines.aflplusplus.job import Job
 from fuzzwise.engines.aflplusplus.places import AflPlaces
 from fuzzwise.engines.aflplusplus.program import reproducing
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.observer.folder import AnotherBuild, CampaignFolder, DamagedState
-from fuzzwise.engines.observer.observed import nothing_new, sound_state, why_counts_began_again
+from fuzzwise.engines.observer.observed import sound_state, why_counts_began_again
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.starting import LOADING, Start, no_input
@@ -180,7 +180,7 @@ class AflSession:
                 f"all {files:,} files that it started from show the same: does the target read "
                 "its input?"
             )
-        return [*found, *nothing_new(state)]
+        return [*found, *idle.warnings(int(head.inputs), int(head.discoveries))]
 
     def _totals(
         self,
@@ -193,13 +193,14 @@ class AflSession:
         start: Start | None = None,
     ) -> Totals:
         """``problem``: why crashes cannot be examined; ``start``: what has not begun to fuzz."""
-        observation, corpus = Observation(0, discoveries=NO_INTS), 0
+        observation, corpus, still = Observation(0, discoveries=NO_INTS), 0, ""
         stable = self._places.stability()
         said = [f"crashes cannot be examined: {problem}"] if problem else []
         if state is not None and state.ready:
             said = [*self._warnings(state), *said]
             observation = self._places.with_waiting(state.observation(seconds))
-            corpus = int(state.head.seeds)
+            corpus, head = int(state.head.seeds), state.head
+            still = idle.unsettled(int(head.initial), int(head.discoveries))
         return Totals(
             generation=generation,
             observation=observation,
@@ -213,7 +214,7 @@ class AflSession:
                 *stability.warnings(stable),
                 *filter(None, [start.warning if start else ""]),
             ),
-            unsettled=stability.unsettled(stable),
+            unsettled=stability.unsettled(stable) or still,
             doing=start.doing if start else "",
             stability=stable,
         )

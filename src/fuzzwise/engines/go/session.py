@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzzwise.engines import idle
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.go.counts import Counts, GoFolder, counts_in
 from fuzzwise.engines.go.fuzzing import Fuzzing
@@ -15,7 +16,6 @@ from fuzzwise.engines.go.replay import words
 from fuzzwise.engines.go.settings import GoSettings
 from fuzzwise.engines.leftovers import end_all
 from fuzzwise.engines.observer.folder import DamagedState
-from fuzzwise.engines.observer.observed import none_is_new
 from fuzzwise.engines.observer.session import FolderSession, tick
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.errors import BadInput
@@ -104,11 +104,11 @@ class GoSession(FolderSession[Fuzzing]):
             crashes=sum(bug.count for bug in bugs),
             warnings=(
                 *self._said,
-                *none_is_new(counts.n, counts.found),
+                *idle.warnings(counts.n, counts.found),
                 *_notes(counts),
                 *said,
             ),
-            unsettled=doing,
+            unsettled=doing or idle.unsettled(counts.species or counts.corpus, counts.found),
             doing=doing,
         )
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzwise.engines import stability
+from fuzzwise.engines import idle, stability
 from fuzzwise.engines.contract import NothingYet, TargetPlan, Totals
 from fuzzwise.engines.libfuzzer.fuzzing import MEASURING, Fuzzing
 from fuzzwise.engines.libfuzzer.launch import Launch
 from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.libfuzzer.settings import LibFuzzerSettings
 from fuzzwise.engines.observer.folder import CampaignFolder, DamagedState
-from fuzzwise.engines.observer.observed import CorpusFiles, nothing_new, sound_state
+from fuzzwise.engines.observer.observed import CorpusFiles, sound_state
 from fuzzwise.engines.observer.session import FolderSession, tick
 from fuzzwise.engines.observer.state import State
 from fuzzwise.engines.reproduce import reproduce
@@ -123,10 +123,18 @@ class LibFuzzerSession(FolderSession[Fuzzing]):
         """What would make a low risk mean nothing: said loudly, never passed over."""
         if state is None:
             return ()
-        found = []
-        if self._plan.corpus and state.head.inputs and state.head.initial <= 1:
+        found, head = [], state.head
+        if self._plan.corpus and head.inputs and head.initial <= 1:
             found.append("no file of the corpus shows more than the empty input does")
-        return (*found, *nothing_new(state), *stability.warnings(state.stability))
+        found += idle.warnings(int(head.inputs), int(head.discoveries))
+        return (*found, *stability.warnings(state.stability))
+
+    def _unsettled(self, state: State | None) -> str:
+        """Why no risk is accepted, whatever is done."""
+        if state is None:
+            return ""
+        still = idle.unsettled(int(state.head.initial), int(state.head.discoveries))
+        return stability.unsettled(state.stability) or still
 
     def _totals(
         self,
@@ -155,7 +163,7 @@ class LibFuzzerSession(FolderSession[Fuzzing]):
                 *self._lives.warnings,
                 *filter(None, [slow]),
             ),
-            unsettled=doing or stability.unsettled(stable),
+            unsettled=doing or self._unsettled(state),
             doing=doing,
             stability=stable,
         )

@@ -18,9 +18,6 @@ from fuzzwise.errors import BadInput
 from fuzzwise.files import write_whole
 from fuzzwise.received import read_limited
 
-SUSPICIOUS = 10_000
-"""Inputs without any discovery after which something is wrong."""
-
 _SAYS = "fuzzwise: "
 _NO_ROOM = ("no room", "No space left")
 
@@ -106,18 +103,3 @@ def why_counts_began_again(problem: AnotherBuild | DamagedState) -> str:
     if isinstance(problem, AnotherBuild):
         return "the target was built anew: its counts began again, from the corpus so far"
     return f"the counts were damaged and began again, from the corpus so far ({problem})"
-
-
-def nothing_new(state: State) -> tuple[str, ...]:
-    """A warning where inputs show nothing new, so that a low risk would mean nothing."""
-    return none_is_new(int(state.head.inputs), int(state.head.discoveries))
-
-
-def none_is_new(inputs: int, discoveries: int) -> tuple[str, ...]:
-    """The same, from the counts alone."""
-    if inputs < SUSPICIOUS or discoveries:
-        return ()
-    return (
-        f"{inputs:,} inputs, and none showed anything new: does the target read "
-        "its input, and is the code under test instrumented?",
-    )

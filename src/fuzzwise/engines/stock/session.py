@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from fuzzwise.engines import idle
 from fuzzwise.engines.contract import TargetPlan, Totals
 from fuzzwise.engines.leftovers import end_all
 from fuzzwise.engines.libfuzzer.lives import Lives
 from fuzzwise.engines.observer.folder import DamagedState
-from fuzzwise.engines.observer.observed import none_is_new
 from fuzzwise.engines.observer.session import FolderSession, tick
 from fuzzwise.engines.reproduce import reproduce
 from fuzzwise.engines.stock.counts import Counts, StockFolder, counts_in
@@ -93,11 +93,11 @@ class StockSession(FolderSession[Fuzzing]):
             crashes=sum(bug.count for bug in bugs),
             warnings=(
                 *self._said,
-                *none_is_new(counts.n, len(counts.found)),
+                *idle.warnings(counts.n, len(counts.found)),
                 *notes(counts),
                 *self._lives.warnings,
                 *said,
             ),
-            unsettled=doing,
+            unsettled=doing or idle.unsettled(counts.corpus, len(counts.found)),
             doing=doing,
         )
