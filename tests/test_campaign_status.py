@@ -151,6 +151,24 @@ def test_no_retirement_is_missed_where_no_risk_is_accepted() -> None:
     assert "Risk now:" in said
 
 
+@pytest.mark.parametrize(("accepted", "is_told"), [(1.0, True), (1e-9, False)])
+def test_what_holds_back_a_risk_that_looks_low_enough(accepted: float, is_told: bool) -> None:
+    state = example_state(4, running=False, hostile=False)
+    made = [
+        replace(target, state=WAITING, warnings=("older", "no input makes a difference"))
+        for target in state.targets
+        if target.risk is not None
+    ]
+    held = tuple(replace(target, accepted_risk=accepted) for target in made)
+    said = [
+        line
+        for line in campaign_status.summary(replace(state, targets=held))
+        if re.match(r"  \S+: risk ", line)
+    ]
+    assert len(said) == len(made)
+    assert all(line.endswith("; no input makes a difference") == is_told for line in said)
+
+
 def _decision(**changes: object) -> DecisionState:
     made = DecisionState(63.0, "png", "highest belief", 0.031, "xml", 1.2e-4, 2.0, 24_000, 31, 1)
     return replace(made, **changes)  # type: ignore[arg-type]

@@ -16,7 +16,15 @@ from fuzzwise.report.campaign import words as say
 from fuzzwise.report.campaign.frame import overview
 from fuzzwise.report.campaign.news import about, news, place
 from fuzzwise.report.grid import Column
-from fuzzwise.store.states import ALONE, BROKEN, RETIRED, BugState, CampaignState, DecisionState
+from fuzzwise.store.states import (
+    ALONE,
+    BROKEN,
+    RETIRED,
+    BugState,
+    CampaignState,
+    DecisionState,
+    TargetState,
+)
 from fuzzwise.text import printable
 from fuzzwise.triage.surroundings import apart
 
@@ -208,13 +216,21 @@ def _ended(state: CampaignState) -> list[str]:
             risk = short.risk(target.risk, target.accepted_risk)
             unknown = "risk not known yet" if target.inputs else "has not run yet"
             known = f"risk {risk}" if target.risk else unknown
-            made.append(f"  {short.name(target.name)}: {known}{more}")
+            made.append(f"  {short.name(target.name)}: {known}{more}{_why_not(target)}")
         made += _more(len(others) - LISTED)
     if broken:
         made.append("Broken, not fuzzed:")
         made += [f"  {short.name(t.name)}: {targets.note(t)}" for t in broken[:LISTED]]
         made += _more(len(broken) - LISTED)
     return made
+
+
+def _why_not(target: TargetState) -> str:
+    """What holds a target back whose risk looks low enough: the latest thing that is said of it."""
+    risk, accepted = target.risk, target.accepted_risk
+    if accepted is None or risk is None or (risk.high or risk.value) >= accepted:
+        return ""
+    return f"; {printable(target.warnings[-1])}" if target.warnings else ""
 
 
 def _spent(state: CampaignState) -> list[str]:
