@@ -186,6 +186,12 @@ def test_a_server_does_not_outlive_a_warden_that_is_killed_right_after_its_fork(
     assert server.was_killed
 
 
+def _kill(pid: int) -> None:
+    """Kill a process, and wait for its end: a busy machine lets it work on for a moment."""
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: all(process.pid != pid for process in running()), "its end")
+
+
 class KilledTwice(Server):
     """Servers of which somebody kills the first two, by their warden or by themselves."""
 
@@ -195,10 +201,10 @@ class KilledTwice(Server):
         super().__init__(*words, **options)
         KilledTwice.started += 1
         if KilledTwice.started == 1:
-            os.kill(self.pid, signal.SIGKILL)
+            _kill(self.pid)
         elif KilledTwice.started == 2:
             wait_until(lambda: children(self.pid), "its server")
-            os.kill(children(self.pid)[0], signal.SIGKILL)
+            _kill(children(self.pid)[0])
 
 
 def test_two_servers_that_are_killed_at_their_start_are_no_fault_of_the_program(
