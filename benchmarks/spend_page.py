@@ -49,7 +49,8 @@ The mean over the budget ("area") over that of Round-Robin, with the 95 % interv
 replacement) and repeats; the lowest ratio of the mean curves at any time after Round-Robin's first round; the
 area as a share of what no schedule can exceed; the ratio at the end; and the ratio of areas and the lowest for the sum of the logarithms of
 species ("in proportion"), in which a small target counts as much as a large one; and the ratio of areas for [bugs and
-coverage together](growth.md#replay) ("worth"). Equal split, as ClusterFuzzLite has it, is `round-robin`."""
+coverage together](growth.md#replay) ("worth"), and for bugs alone, where there are any. Equal split, as ClusterFuzzLite
+has it, is `round-robin`."""
 
 SHARES = """
 ## Who gets the time
@@ -201,27 +202,29 @@ def _replayed(recording: GrowthRecording) -> Iterator[str]:
         names = [name for name in recording.targets if is_for_choosing(name) == is_chosen]
         for cores in (1, 2):
             yield f"\n### The half for {half}: {len(names)} targets, {'one core' if cores == 1 else 'two cores'}\n"
-            yield "| scheduler | area | interval | lowest | of the optimum | at the end | in proportion | lowest | worth |"
-            yield "|---|---|---|---|---|---|---|---|---|"
+            yield "| scheduler | area | interval | lowest | of the optimum | at the end | in proportion | lowest | worth | bugs |"
+            yield "|---|---|---|---|---|---|---|---|---|---|"
             yield from _half(recording, names, cores)
 
 
 def _half(recording: GrowthRecording, names: list[str], cores: int) -> Iterator[str]:
     part = _part(recording, names)
     replays = _play(part, _settings(part, cores), REPLAYS)
-    species, shares, worths = (
+    species, shares, worths, bugs = (
         {score.name: score for score in compare(replays, part, OUTCOME_NAMES[o], [1.0], 1)}
-        for o in ("coverage", "proportion", "worth")
+        for o in ("coverage", "proportion", "worth", "bugs")
     )
+    has_bugs = any(one.bugs for many in part.repeats for one in many)
     drawn = _drawn(recording, names, cores)
     base = species["round-robin"].at[0].value
     for score in species.values():
         low, high = np.quantile(drawn[score.name], (0.025, 0.975))
         other = shares[score.name]
+        found = f"{bugs[score.name].ratio.value:.3f}" if has_bugs else "–"
         yield (
             f"| `{score.name}` | {score.ratio.value:.3f} | {low:.3f}–{high:.3f} | {score.lowest:.3f} "
             f"| {score.share_of_optimum:.1%} | {score.at[0].value / base:.3f} | {other.ratio.value:.3f} "
-            f"| {other.lowest:.3f} | {worths[score.name].ratio.value:.3f} |"
+            f"| {other.lowest:.3f} | {worths[score.name].ratio.value:.3f} | {found} |"
         )
 
 
