@@ -21,7 +21,7 @@ import afl_target
 import broken_targets
 import observed_target
 import stock_target
-from broken_targets import STARTUP, fuzzed_in_time
+from broken_targets import ENDLESS, STARTUP, fuzzed_in_time
 from commands import Started, fuzzwise
 from fuzzwise.engines.libfuzzer.lives import HOPELESS
 from observed_target import TARGETS, fuzz
@@ -37,7 +37,7 @@ BROKEN = [
     *broken_targets.BROKEN,
     ("loops-at-start", STARTUP, "in LLVMFuzzerInitialize or before main?"),
     ("stops-at-start", STARTUP, "has run no input within 2 s"),
-    ("waits", STARTUP, "its first input does not end"),
+    ("waits", ENDLESS, "its first input does not end"),
     ("dies-before-main", (), "crashed (SEGV in before_main) before it ran an input"),
     ("aborts-at-start", (), "crashed (abort in LLVMFuzzerInitialize) before it ran an input"),
     ("good", ("--libfuzzer", "-help=1"), "remove it: it makes libFuzzer do something else"),
@@ -102,7 +102,7 @@ def test_a_python_harness_that_does_not_run_is_told(tmp_path: Path, content: str
     pytest.importorskip("atheris")
     harness = tmp_path / "harness.py"
     harness.write_text(f"{content}\n")
-    end = fuzzed_in_time(partial(fuzz, harness, tmp_path / "out", "--quiet"), STARTUP, sentence)
+    end = fuzzed_in_time(partial(fuzz, harness, tmp_path / "out", "--quiet"), ENDLESS, sentence)
     assert end.returncode == 2, end.stderr
     assert sentence in end.stderr
     assert "Traceback" not in end.stderr
