@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,8 @@ def test_a_target_that_does_not_run_is_told(
     built: Path, tmp_path: Path, name: str, words: tuple[str, ...], sentence: str
 ):
     target = shutil.copy(built / "does_not_run", tmp_path / name)
-    end = fuzz(Path(target), tmp_path / "out", "--quiet", *(words or ("--time", "600s")))
+    fuzzed = partial(fuzz, Path(target), tmp_path / "out", "--quiet")
+    end = broken_targets.fuzzed_in_time(fuzzed, words or ("--time", "600s"), sentence)
     assert end.returncode == 2, end.stderr
     assert sentence in end.stderr
     assert "Traceback" not in end.stderr
