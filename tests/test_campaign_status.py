@@ -155,7 +155,7 @@ def test_no_retirement_is_missed_where_no_risk_is_accepted() -> None:
 def test_what_holds_back_a_risk_that_looks_low_enough(accepted: float, is_told: bool) -> None:
     state = example_state(4, running=False, hostile=False)
     made = [
-        replace(target, state=WAITING, warnings=("older", "no input makes a difference"))
+        replace(target, state=WAITING, warnings=("no input makes a difference",))
         for target in state.targets
         if target.risk is not None
     ]

@@ -226,11 +226,12 @@ def _ended(state: CampaignState) -> list[str]:
 
 
 def _why_not(target: TargetState) -> str:
-    """What holds a target back whose risk looks low enough: the latest thing that is said of it."""
+    """What holds a target back whose risk looks low enough: all that is odd about it."""
     risk, accepted = target.risk, target.accepted_risk
     if accepted is None or risk is None or (risk.high or risk.value) >= accepted:
         return ""
-    return f"; {printable(target.warnings[-1])}" if target.warnings else ""
+    odd = targets.note(target)
+    return f"; {odd}" if odd else ""
 
 
 def _spent(state: CampaignState) -> list[str]:
